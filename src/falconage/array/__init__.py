@@ -1,0 +1,1 @@
+"""The backend room: matrices, devices, kernels; nothing here knows what a clock is."""

@@ -1,0 +1,1 @@
+"""Compiled loops, loaded on first use."""

@@ -1,0 +1,320 @@
+"""Many clocks → one panel of terms: which columns to gather, what stands in for a missing value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from falconage._errors import InputError
+from falconage.array._panel import Panel
+from falconage.clocks._features import Match
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from falconage.clocks._clock import Clock, Terms
+
+__all__ = [
+    "FILLS",
+    "M_VALUE",
+    "SHIFT",
+    "SQUARE",
+    "WEAK_SHARE",
+    "Account",
+    "Stack",
+    "account",
+    "assemble",
+    "logit2",
+    "restrict",
+    "stack_clocks",
+]
+
+WEAK_SHARE = 0.05
+"""Largest share of a score's |weight| that a sample's own median may fill."""
+
+M_CLIP = 1e-6
+FILLS = ("none", "reference=", "ref_own", "ref450k", "sample_median", "dropped", "medians_sex")
+SQUARE, SHIFT, M_VALUE = 1, 2, 3
+
+
+def logit2(beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """M-value of a methylation fraction, log2(β / (1 − β)), with β kept 1e-6 from 0 and 1."""
+    kept = np.clip(beta, M_CLIP, 1.0 - M_CLIP)
+    return np.asarray(np.log2(kept / (1.0 - kept)))
+
+
+def _looked_up(values: Mapping[str, float], features: NDArray[np.object_]) -> NDArray[np.float64]:
+    return np.array([values.get(f, np.nan) for f in features.tolist()], dtype=np.float64)
+
+
+def _references(
+    clock: Clock, terms: Terms, user: Mapping[str, float] | None, platform: Mapping[str, float] | None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The value that stands in for each missing feature (NaN: none stated), and where it is from."""
+    n = len(terms.features)
+    value = np.full(n, np.nan)
+    origin = np.zeros(n, dtype=np.int64)
+
+    def take(candidate: NDArray[np.float64], name: str) -> None:
+        new = np.isnan(value) & ~np.isnan(candidate)
+        value[new] = candidate[new]
+        origin[new] = FILLS.index(name)
+
+    if clock.form in ("mean", "division"):
+        return np.zeros(n), np.full(n, FILLS.index("dropped"))
+    if user is not None:
+        take(_looked_up(user, terms.features), "reference=")
+    for policy in clock.missing:
+        if policy in ("ref_own", "medians_sex"):
+            take(terms.reference, policy)
+        elif policy == "ref450k" and platform is not None:
+            take(_looked_up(platform, terms.features), policy)
+        elif policy == "sample_median":
+            origin[np.isnan(value)] = FILLS.index(policy)
+    return value, origin
+
+
+def _joint_ends(
+    terms: Terms, value: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Ends of each term's range, such that a CpG with a plain and a squared term moves a sum by what both can together.
+
+    The plain term takes the extremes of ``a·x + c·x²`` over 0 to 1, the squared one stays at its stand-in.
+    """
+    plain = {f: i for i, f in enumerate(terms.features.tolist()) if not terms.squared[i]}
+    for j in np.flatnonzero(terms.squared):
+        i = plain.get(terms.features[j], -1)
+        if i < 0 or np.isnan(value[i]) or terms.weights[i] == 0.0:
+            continue
+        a, c, r = terms.weights[i], terms.weights[j], value[i]
+        top = min(max(-a / (2.0 * c), 0.0), 1.0) if c != 0.0 else 0.0
+        moved = [a * x + c * x * x - (a * r + c * r * r) for x in (0.0, 1.0, top)]
+        low[i], high[i] = r + min(moved) / a, r + max(moved) / a
+        low[j] = high[j] = r * r
+    return low, high
+
+
+class _Lines(NamedTuple):
+    """The terms of one predictor, ready to be stacked."""
+
+    op: NDArray[np.int64]
+    param: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    reference: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    origin: NDArray[np.int64]
+
+
+def _lines(
+    clock: Clock, terms: Terms, user: Mapping[str, float] | None, platform: Mapping[str, float] | None
+) -> _Lines:
+    n = len(terms.features)
+    value, origin = _references(clock, terms, user, platform)
+    op, param = np.zeros(n, np.int64), np.zeros(n)
+    low, high, weight = np.zeros(n), np.ones(n), terms.weights
+    if clock.form == "division":
+        op[:], param[:] = SHIFT, terms.second
+        low, high = -terms.second, 1.0 - terms.second
+        weight = 1.0 / (terms.weights * (1.0 - terms.second))
+    elif clock.expects == "m_value":
+        op[:], value = M_VALUE, logit2(value)
+        low, high = logit2(low), logit2(high)
+    else:
+        op[terms.squared] = SQUARE
+        low, high = _joint_ends(terms, value, low, high)
+        value = np.where(terms.squared, value * value, value)
+    return _Lines(op, param, weight, value, low, high, origin)
+
+
+def _rows_of(
+    op: NDArray[np.int64], param: NDArray[np.float64], source: NDArray[np.int64], first: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Derived rows: one for each distinct (source row, operation, parameter); −1 where none is needed."""
+    row = np.full(len(op), -1, dtype=np.int64)
+    needed = np.flatnonzero((op > 0) & (source >= 0))
+    if len(needed) == 0:
+        return row, needed
+    key = pd.MultiIndex.from_arrays([source[needed], op[needed], param[needed]])
+    code, _ = pd.factorize(key)
+    _, pick = np.unique(code, return_index=True)
+    row[needed] = first + code
+    return row, needed[pick]
+
+
+class Stack(NamedTuple):
+    """The terms of many clocks, one predictor after the other; t terms, c predictors."""
+
+    lines: _Lines
+    intercept: NDArray[np.float64]
+    feature: NDArray[np.object_]
+    predictor: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    part: tuple[str, ...]
+
+    def keep(self, clocks: NDArray[np.bool_]) -> Stack:
+        """The terms of some clocks only; clocks are numbered anew."""
+        stay = clocks[self.owner]
+        terms = stay[self.predictor]
+        return Stack(
+            _Lines._make(column[terms] for column in self.lines),
+            self.intercept[stay],
+            self.feature[terms],
+            (np.cumsum(stay) - 1)[self.predictor[terms]],
+            (np.cumsum(clocks) - 1)[self.owner[stay]],
+            tuple(p for p, s in zip(self.part, stay, strict=True) if s),
+        )
+
+
+class Account(NamedTuple):
+    """What is known of each predictor before a value is read; c predictors, t terms.
+
+    ``n_terms``, ``total``: terms and the sum of absolute weights in table order; ``n_absent``, ``absent_weight``,
+    ``absent_weak``: terms whose feature is not in the data, their absolute weight, and what only a median can fill;
+    ``n_columns`` t: data columns that carry the feature of each term.
+    """
+
+    n_terms: NDArray[np.int64]
+    total: NDArray[np.float64]
+    n_absent: NDArray[np.int64]
+    absent_weight: NDArray[np.float64]
+    absent_weak: NDArray[np.float64]
+    n_columns: NDArray[np.int64]
+
+
+def stack_clocks(
+    clocks: Sequence[Clock], *, user: Mapping[str, float] | None, platform: Mapping[str, float] | None
+) -> Stack:
+    """Put the terms of clocks behind each other, each with the value that stands in for it.
+
+    Parameters
+    ----------
+    clocks
+        With their terms; forms ``linear``, ``mean`` or ``division``.
+    user, platform
+        Feature → value: the user's own references, and the platform medians of ``ref450k``.
+    """
+    owner, part, lines, names = [], [], [], []
+    for position, clock in enumerate(clocks):
+        if not clock.terms:
+            msg = f"Clock {clock.id!r} has no weights here: {clock.reason}"
+            raise InputError(msg)
+        for terms in clock.terms:
+            owner.append(position)
+            part.append(terms.part)
+            lines.append(_lines(clock, terms, user, platform))
+            names.append(terms.features)
+    return Stack(
+        lines=_Lines._make(np.concatenate(column) for column in zip(*lines, strict=True)),
+        intercept=np.array([t.intercept for c in clocks for t in c.terms], dtype=np.float64),
+        feature=np.concatenate(names),
+        predictor=np.repeat(np.arange(len(names)), [len(n) for n in names]),
+        owner=np.array(owner, dtype=np.int64),
+        part=tuple(part),
+    )
+
+
+def account(stack: Stack, n_columns: NDArray[np.int64]) -> Account:
+    """Count what the data lack, from the number of data columns of each term's feature."""
+    absent = n_columns == 0
+    size = np.abs(stack.lines.weight)
+    none_stated = np.isnan(stack.lines.reference)
+    c = len(stack.owner)
+
+    def add(mask: NDArray[np.bool_]) -> NDArray[np.float64]:
+        return np.asarray(np.bincount(stack.predictor[mask], weights=size[mask], minlength=c), dtype=np.float64)
+
+    return Account(
+        n_terms=np.bincount(stack.predictor, minlength=c),
+        total=add(np.ones(len(size), dtype=bool)),
+        n_absent=np.bincount(stack.predictor[absent], minlength=c),
+        absent_weight=add(absent),
+        absent_weak=add(absent & none_stated),
+        n_columns=n_columns,
+    )
+
+
+class _Sources(NamedTuple):
+    """Where the rows of a panel come from: features as gathered columns or as groups of them."""
+
+    columns: NDArray[np.int64]
+    group_ptr: NDArray[np.int64]
+    group_row: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+
+def _sources(found: Match) -> _Sources:
+    counts = np.diff(found.indptr)
+    columns, raw = np.unique(found.columns, return_inverse=True)
+    several = np.flatnonzero(counts > 1)
+    row = np.full(len(counts), -1, dtype=np.int64)
+    row[counts == 1] = raw[found.indptr[:-1][counts == 1]]
+    row[several] = len(columns) + np.arange(len(several))
+    return _Sources(
+        columns.astype(np.int64),
+        np.concatenate([[0], np.cumsum(counts[several])]).astype(np.int64),
+        raw[np.repeat(counts > 1, counts)].astype(np.int64),
+        row,
+    )
+
+
+def assemble(stack: Stack, code: NDArray[np.int64], found: Match) -> tuple[Panel, NDArray[np.int64]]:
+    """Make the panel that the kernels take, and list the data columns it gathers.
+
+    Parameters
+    ----------
+    stack
+        The terms.
+    code
+        t: position in ``found`` of each term's feature.
+    found
+        The columns of each distinct feature.
+    """
+    lines, c = stack.lines, len(stack.owner)
+    source = _sources(found)
+    term_row = source.row[code]
+    n_raw = len(source.columns)
+    first_derived = n_raw + len(source.group_ptr) - 1
+    derived, pick = _rows_of(lines.op, lines.param, term_row, first_derived)
+    fixed = first_derived + len(pick)
+    absent = term_row < 0
+    constant, which = np.unique(lines.reference[absent], return_inverse=True)
+    row = np.where(derived >= 0, derived, term_row)
+    row[absent] = fixed + which
+    lengths = np.bincount(stack.predictor, minlength=c)
+    none_stated = np.isnan(lines.reference)
+    panel = Panel(
+        n_raw=n_raw,
+        fixed=fixed,
+        longest=int(max(lengths.max(initial=1), np.diff(source.group_ptr).max(initial=1))),
+        group_ptr=source.group_ptr,
+        group_row=source.group_row,
+        base=term_row[pick],
+        op=lines.op[pick],
+        param=lines.param[pick],
+        constant=constant,
+        indptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        row=row.astype(np.int64),
+        weight=lines.weight,
+        reference=lines.reference,
+        low=lines.low,
+        high=lines.high,
+        intercept=stack.intercept,
+        weak=np.bincount(stack.predictor[none_stated], minlength=c) > 0,
+        weak_absent=np.bincount(stack.predictor[none_stated & absent], minlength=c) > 0,
+    )
+    return panel, source.columns
+
+
+def restrict(found: Match, code: NDArray[np.int64]) -> tuple[NDArray[np.int64], Match]:
+    """Drop features that no term uses: new codes, and the columns of what is left."""
+    used, new = np.unique(code, return_inverse=True)
+    counts = np.diff(found.indptr)
+    stay = np.zeros(len(counts), dtype=bool)
+    stay[used] = True
+    indptr = np.concatenate([[0], np.cumsum(counts[used])]).astype(np.int64)
+    return new, Match(indptr, found.columns[np.repeat(stay, counts)])

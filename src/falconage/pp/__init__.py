@@ -1,0 +1,3 @@
+"""Preparation: matrix → matrix."""
+
+__all__: list[str] = []

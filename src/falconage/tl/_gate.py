@@ -1,0 +1,96 @@
+"""Which scores may be compared with age, by their scale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import numpy as np
+
+from falconage import _scored
+from falconage._errors import InputError, RefusedError
+from falconage.clocks._scales import get_scale
+from falconage.tl._expected import GESTATIONAL, RELATIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+    from anndata import AnnData
+
+__all__ = ["Choice", "choose"]
+
+
+class Choice(NamedTuple):
+    """Scores to work on, what the record says of them, and why others are left out.
+
+    Attributes
+    ----------
+    scores
+        n_obs × clocks.
+    facts
+        Their rows of the manifest.
+    left_out
+        Clock → reason.
+    """
+
+    scores: pd.DataFrame
+    facts: pd.DataFrame
+    left_out: dict[str, str]
+
+
+def choose(
+    adata: AnnData,
+    kind: str,
+    key: str,
+    clocks: str | Sequence[str] | None,
+    *,
+    gestational_key: str = "gestational_age",
+    lifespan: float | str | None = None,
+) -> Choice:
+    """Take the scores that allow ``kind``; those named must all do."""
+    scores, known = _scored.scores(adata, key), _scored.record(adata, key)["clocks"]
+    asked = list(dict.fromkeys([clocks] if isinstance(clocks, str) else scores.columns if clocks is None else clocks))
+    unknown = [clock for clock in asked if clock not in scores.columns]
+    if unknown:
+        msg = (
+            f"No scores of {', '.join(map(repr, unknown))} in obsm[{key!r}]; it has {', '.join(scores.columns)}. "
+            f"Type one of these, or fa.tl.score_clocks(adata, {unknown!r}) first."
+        )
+        raise InputError(msg)
+    facts = known.loc[asked]
+    given = {GESTATIONAL: gestational_key in adata.obs.columns, RELATIVE: lifespan is not None or kind == "residual"}
+    wants = {
+        GESTATIONAL: f"it needs gestational age in weeks, and there is no obs[{gestational_key!r}]: add the column, or "
+        "name another with gestational_key=",
+        RELATIVE: "it is a fraction of the lifespan, which is not known: type lifespan= (years, or a column of obs)",
+    }
+    reasons = {}
+    for clock, scale in facts["scale"].items():
+        reason = _reason(str(scale), kind)
+        if not reason and not given.get(str(scale), True):
+            reason = wants[str(scale)]
+        if reason:
+            reasons[str(clock)] = reason
+    kept = [clock for clock in asked if clock not in reasons]
+    if reasons and (clocks is not None or not kept):
+        _refuse(reasons, kind, kept)
+    return Choice(scores[kept].astype(np.float64), facts.loc[kept], reasons)
+
+
+def _reason(scale: str, kind: str) -> str:
+    """Say why a scale does not allow ``kind``; empty if it does."""
+    rules = get_scale(scale)
+    if kind == "difference" and rules.minus_age == "no":
+        instead = "Type kind='residual' instead" if rules.residual else "Compare groups of samples instead"
+    elif kind == "residual" and not rules.residual:
+        instead = "Compare groups of samples instead"
+    else:
+        return ""
+    return f"its scale is {scale}. {rules.note} {instead}"
+
+
+def _refuse(reasons: Mapping[str, str], kind: str, kept: Sequence[str]) -> NoReturn:
+    lines = "; ".join(f"{clock}: {reason}" for clock, reason in reasons.items())
+    hint = f" For the others type clocks={list(kept)!r}." if kept else ""
+    msg = f"No {kind} for {len(reasons)} clock{'s' if len(reasons) > 1 else ''}. {lines}.{hint}"
+    raise RefusedError(msg, reasons)
