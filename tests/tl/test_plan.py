@@ -156,7 +156,9 @@ def test_arguments_are_checked_as_in_scoring(mixed):
 
 def test_each_refusal_has_its_own_reason(make):
     adata = make(["horvath2013", "hannum"])
-    reasons = fa.tl.plan_clocks(adata, ["thompson", "grimage2", "altumage", "lin", "phenoage_clinical"], species="mouse")
+    reasons = fa.tl.plan_clocks(
+        adata, ["thompson", "grimage2", "altumage", "lin", "phenoage_clinical"], species="mouse"
+    )
     assert "mm10" in reasons.loc["thompson", "reason"]
     assert (reasons["reason"].str.len() > 10).all()
     assert reasons["reason"].nunique() >= 3

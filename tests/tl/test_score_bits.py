@@ -104,7 +104,7 @@ def test_every_linear_clock_equals_the_plain_loop(species, build, make, score, l
         and c.tissue != "plasma cfDNA"
     ]
     assert len(clocks) > 3
-    adata = make([c.id for c in clocks], n=5)
+    adata = make([c.id for c in clocks], n=2)
     scored = score(adata, [c.id for c in clocks], species=species, genome_build=build)
     frame = adata.to_df()
     for clock in clocks:
@@ -168,7 +168,9 @@ def test_m_values_are_log2_of_beta_over_one_minus_beta_clipped_at_a_millionth(ma
     want = np.full(5, terms.intercept)
     for j, w in enumerate(terms.weights):
         want = want + w * np.log2(b[:, j] / (1 - b[:, j]))
-    np.testing.assert_allclose(score(adata, "depression_barbu").obsm["clock_scores"]["depression_barbu"], want, rtol=1e-14)
+    np.testing.assert_allclose(
+        score(adata, "depression_barbu").obsm["clock_scores"]["depression_barbu"], want, rtol=1e-14
+    )
 
 
 @pytest.mark.parametrize("clock", ["dnamfit_grip_wage", "dnamfit_gait_noage"])
@@ -352,12 +354,15 @@ def test_csr_zeros_stored_or_not_are_beta_zero(gaps, score, bits):
     assert np.array_equal(found(score(with_x(gaps, stored.tocsc()), CLOCKS), bits), plain)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
-@pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize(
+    ("dtype", "store"),
+    [
+        *(("float32", s) for s in (np.asarray, np.asfortranarray, sparse.csr_matrix, sparse.csc_matrix)),
+        *(("float16", s) for s in (np.asarray, np.asfortranarray)),
+    ],
+)
 def test_short_floats_give_the_bits_of_the_same_numbers_in_float64(dtype, store, gaps, score, bits):
     short = gaps.X.astype(dtype)
-    if dtype == "float16" and store in (sparse.csr_matrix, sparse.csc_matrix):
-        pytest.skip("SciPy has no sparse float16")
     wide = found(score(with_x(gaps, short.astype(np.float64)), CLOCKS), bits)
     assert np.array_equal(found(score(with_x(gaps, store(short)), CLOCKS), bits), wide)
 
@@ -480,7 +485,9 @@ def test_absent_or_nan_for_clocks_that_drop(clock, make, score, bits):
     adata = make(clock, n=34)
     hole = adata.copy()
     hole.X[:, 3:9] = np.nan
-    absent = AnnData(np.delete(adata.X, np.s_[3:9], axis=1), var=pd.DataFrame(index=adata.var_names.delete(range(3, 9))))
+    absent = AnnData(
+        np.delete(adata.X, np.s_[3:9], axis=1), var=pd.DataFrame(index=adata.var_names.delete(range(3, 9)))
+    )
     assert np.array_equal(found_one(score(hole, clock), bits), found_one(score(absent, clock), bits))
 
 

@@ -54,14 +54,15 @@ def info(_args: Namespace) -> None:
     from falconage.array._device import available
     from falconage.clocks import table
 
-    status = table()["status"].value_counts()
+    frame = table()
+    shipped = frame.loc[frame["status"] == "shipped", "group"].value_counts()
     lines = [
         ("falconage", falconage_version()),
         ("python", f"{platform.python_version()} ({sys.executable})"),
         ("system", platform.platform()),
         *((name, _version(name)) for name in _PACKAGES),
         ("devices", f"{', '.join(available())} ({os.cpu_count()} cores)"),
-        ("clocks", ", ".join(f"{count} {name}" for name, count in status.items())),
+        ("shipped scores", ", ".join(f"{group} {count}" for group, count in shipped.items())),
         ("device setting", settings.device),
         ("batch size", str(settings.batch_size) if settings.batch_size else "by size"),
         ("progress", settings.progress),

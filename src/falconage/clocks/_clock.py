@@ -76,9 +76,11 @@ class Clock:
         ``beta``, ``m_value``, ``counts``, ``lognorm``, ``npx``, …
     status
         See :data:`Status`; ``reason`` says why, when it is not ``shipped``.
-    age_min, age_max
-        Training range in the clock's unit; NaN = not known. ``age_range_confirmed`` tells whether the
+    age_min
+        Lowest age of training in the clock's unit; NaN = not known. ``age_range_confirmed`` tells whether the
         range was read in a primary source.
+    age_max
+        Highest age of training.
     sha256
         Of the terms, see ``clocks/data/README.md``; empty without weights.
     """

@@ -11,7 +11,8 @@ import pandas as pd
 from falconage._errors import InputError
 from falconage.clocks import _catalog
 from falconage.clocks._features import Match, index_features, looks_like, match
-from falconage.clocks._panel import WEAK_SHARE, Account, Stack, account, assemble, restrict, stack_clocks
+from falconage.clocks._lines import WEAK_SHARE
+from falconage.clocks._panel import Account, Stack, account, assemble, restrict, stack_clocks
 from falconage.clocks._species import HUMAN, accepts, latin_name
 from falconage.clocks._tissue import fits, simple
 
@@ -81,10 +82,10 @@ def misfit(
     clock: Clock, *, kind: str, genome_build: str | None, species: Iterable[str], tissues: Iterable[str] = ()
 ) -> str:
     """Why a clock cannot be used on such data, before its features are looked for; ``""`` = nothing against it."""
-    if clock.status != "shipped":
-        return clock.reason
     if clock.modality != "dna_methylation":
         return f"it needs {clock.modality.replace('_', ' ')} data; these are DNA methylation"
+    if clock.status != "shipped":
+        return clock.reason
     if clock.genome_build:
         if kind != "position":
             return f"its features are positions in {clock.genome_build}; the data have probe ids"

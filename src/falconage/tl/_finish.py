@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from falconage.clocks._lines import WEAK_SHARE
 from falconage.clocks._links import LINKS, apply, outside
-from falconage.clocks._panel import WEAK_SHARE
 from falconage.clocks._species import accepts, life_history
 from falconage.clocks._tissue import CFDNA
 

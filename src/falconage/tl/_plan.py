@@ -101,19 +101,15 @@ def _modality(names: pd.Index, obs_names: pd.Index, raw_names: pd.Index | None, 
     raise InputError(msg)
 
 
-def _candidates(request: Request, samples: Samples) -> tuple[list[Clock], dict[str, str]]:
-    """The clocks to look at. By default those made for the tissue; without a tissue, multi-tissue and blood ones."""
-    clocks = [_catalog.by_id()[i] for i in request.ids]
-    if not request.default:
-        return clocks, {}
-    tissues = set(samples.tissue)
-    if tissues == {""}:
-        other = [c for c in clocks if c.tissue not in DEFAULT_TISSUES]
-    else:
-        other = [c for c in clocks if not any(fits(c.tissue, t) for t in tissues if t)]
-    said = ", ".join(sorted(t for t in tissues if t)) or "not stated"
-    reasons = {c.id: f"not run by default: it is made for {c.tissue}, and the tissue is {said}" for c in other}
-    return [c for c in clocks if c.id not in reasons], reasons
+def _unfit_by_default(clock: Clock, tissues: set[str]) -> str:
+    """Why a core clock is left out where no clock was asked for: it is made for another tissue.
+
+    Where the tissue is not stated, multi-tissue and blood clocks stay.
+    """
+    known = sorted(t for t in tissues if t)
+    if (not known and clock.tissue in DEFAULT_TISSUES) or any(fits(clock.tissue, t) for t in known):
+        return ""
+    return f"not run by default: it is made for {clock.tissue}, and the tissue is {', '.join(known) or 'not stated'}"
 
 
 def _lacks_covariates(clock: Clock, samples: Samples) -> str:
@@ -128,6 +124,10 @@ def _lacks_covariates(clock: Clock, samples: Samples) -> str:
     return ""
 
 
+def _count(clocks: Sequence[object]) -> str:
+    return "1 clock is" if len(clocks) == 1 else f"{len(clocks)} clocks are"
+
+
 def _few(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
@@ -140,9 +140,7 @@ def _mismatches(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type[Wa
     other = [c for c in clocks if any(not fits(c.tissue, t) for t in known)]
     if other:
         named = _few([f"{c.id} ({c.tissue})" for c in other])
-        notes.append(
-            (MismatchWarning, f"{len(other)} clocks are used outside their tissue on {', '.join(known)}: {named}")
-        )
+        notes.append((MismatchWarning, f"{_count(other)} used outside their tissue on {', '.join(known)}: {named}"))
     outside = []
     if samples.age is not None:
         for c in clocks:
@@ -153,7 +151,7 @@ def _mismatches(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type[Wa
                 if n:
                     outside.append(f"{c.id} ({c.age_min:g} to {c.age_max:g}; {n} samples)")
     if outside:
-        notes.append((MismatchWarning, f"{len(outside)} clocks are used outside their training ages: {_few(outside)}"))
+        notes.append((MismatchWarning, f"{_count(outside)} used outside their training ages: {_few(outside)}"))
     for name, values in (("female", samples.sex), ("age", samples.age)):
         users = [c.id for c in clocks if name in c.covariates]
         if users and values is not None:
@@ -211,7 +209,8 @@ def _nothing_found(source: Source, raw_names: pd.Index | None, clocks: Sequence[
     if raw_names is not None and looks_like(raw_names) != "other":
         hint = " adata.raw holds CpG ids: type use_raw=True."
     n = len({f for c in clocks for f in c.features})
-    msg = f"None of the {n} features of these {len(clocks)} clocks is in the data, whose features are {shown}.{hint}"
+    whose = "this clock" if len(clocks) == 1 else f"these {len(clocks)} clocks"
+    msg = f"None of the {n} features of {whose} is in the data, whose features are {shown}.{hint}"
     return InputError(msg)
 
 
@@ -239,14 +238,16 @@ def make_plan(
         ``"show"``.
     """
     found_modality, kind = _modality(source.names, obs_names, raw_names, modality)
-    candidates, refused = _candidates(request, samples)
     species, tissues = set(samples.species), set(samples.tissue)
-    for clock in candidates:
+    refused: dict[str, str] = {}
+    for clock in (_catalog.by_id()[i] for i in request.ids):
         reason = misfit(clock, kind=kind, genome_build=genome_build, species=species, tissues=tissues)
+        if not reason and request.default:
+            reason = _unfit_by_default(clock, tissues)
         reason = reason or _lacks_covariates(clock, samples)
         if reason:
             refused[clock.id] = reason
-    left = _catalog.load([c.id for c in candidates if c.id not in refused])
+    left = _catalog.load([i for i in request.ids if i not in refused])
     if not left:
         _refuse_or_go_on(request, refused, (), on_refusal)
     fitted = fit_features(

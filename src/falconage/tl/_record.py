@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+import falconage
 from falconage._sanitise import sanitise
-from falconage.clocks._panel import FILLS
+from falconage.clocks._lines import FILLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["hash_array", "hash_names", "make_record", "merge_records"]
 
 SCHEMA = 1
-_PACKAGES = ("falconage", "anndata", "numpy", "scipy", "pandas", "numba")
+_PACKAGES = ("anndata", "numpy", "scipy", "pandas", "numba")
 
 
 @cache
 def _versions() -> dict[str, str]:
-    return {**{p: version(p) for p in _PACKAGES}, "python": platform.python_version()}
+    packages = {"falconage": falconage.__version__, **{p: version(p) for p in _PACKAGES}}
+    return {**packages, "python": platform.python_version()}
 
 
 def hash_names(names: pd.Index) -> str:

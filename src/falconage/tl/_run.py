@@ -11,8 +11,8 @@ from falconage._errors import CoverageWarning, FalconageWarning, InputError
 from falconage._settings import settings
 from falconage.array._blocks import block_rows, row_blocks
 from falconage.array._panel import Found, run_panel
+from falconage.clocks._lines import FILLS
 from falconage.clocks._links import LINKS
-from falconage.clocks._panel import FILLS
 from falconage.tl._finish import LOST, SAID_ELSEWHERE, Block, Finisher
 from falconage.tl._imputed import count_imputed
 from falconage.tl._values import check_rows, check_sample_of_values
@@ -112,6 +112,10 @@ def _raise_on_missing(plan: Plan, block: Block, names: pd.Index) -> None:
     raise InputError(msg)
 
 
+def _clocks(count: int) -> str:
+    return "1 clock has" if count == 1 else f"{count} clocks have"
+
+
 def _few(items: list[str]) -> str:
     return ", ".join(items[:_NAMED]) + (f" and {len(items) - _NAMED} more" if len(items) > _NAMED else "")
 
@@ -125,7 +129,7 @@ def _coverage_notes(plan: Plan, block: Block, term_missing: NDArray[np.bool_]) -
     if low.any():
         worst = [f"{clocks[j].id} {np.nanmin(block.coverage[:, j]):.0%}" for j in np.flatnonzero(low)]
         notes.append(
-            (CoverageWarning, f"{low.sum()} clocks have samples below {_LOW_COVERAGE:.0%} coverage: {_few(worst)}")
+            (CoverageWarning, f"{_clocks(int(low.sum()))} samples below {_LOW_COVERAGE:.0%} coverage: {_few(worst)}")
         )
     for j in np.flatnonzero(block.odd.any(axis=0)):
         count, note = int(block.odd[:, j].sum()), LINKS[clocks[j].link].outside_note
