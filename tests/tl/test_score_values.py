@@ -332,7 +332,7 @@ def test_cpgs_among_many_genes_need_only_to_be_named(make, score):
     both = AnnData(np.column_stack([np.full((6, 300), 9.0), adata.X]), var=pd.DataFrame(index=pd.Index(names)))
     refused(both, "hannum", ["GENE0", "modality='dna_methylation'"])
     got = score(both, "hannum", modality="dna_methylation").obsm["clock_scores"]
-    assert got.equals(score(adata, "hannum").obsm["clock_scores"])
+    assert np.array_equal(got, score(adata, "hannum").obsm["clock_scores"])
 
 
 def test_feature_key_with_gaps_is_an_error_with_advice(make):

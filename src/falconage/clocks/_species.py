@@ -49,9 +49,8 @@ def latin_name(name: object) -> str:
 
 def latin_names(values: pd.Series) -> NDArray[np.object_]:
     """:func:`latin_name` of every sample, each distinct value looked up once."""
-    text = values.astype(object)
-    known = {value: latin_name(value) for value in pd.unique(text)}
-    return np.asarray(text.map(known).to_numpy(object))
+    code, distinct = pd.factorize(values.astype(object), use_na_sentinel=False)
+    return np.array([latin_name(value) for value in distinct], dtype=object)[code]
 
 
 def accepts(clock_species: tuple[str, ...], sample: str) -> bool:

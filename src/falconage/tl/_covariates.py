@@ -44,9 +44,13 @@ def parse_age(column: pd.Series, unit: str, key: str) -> NDArray[np.float64]:
         the stated unit.
     """
     check_age_unit(unit)
-    values = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64)
-    text = column.astype(object).map(str).str.strip().str.lower()
-    bad = np.isnan(values) & ~text.isin(_UNKNOWN).to_numpy()
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        values = column.to_numpy(np.float64, na_value=np.nan)
+        bad = np.zeros(len(values), dtype=bool)
+    else:
+        values = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64)
+        text = column.astype(object).map(str).str.strip().str.lower()
+        bad = np.isnan(values) & ~text.isin(_UNKNOWN).to_numpy()
     if bad.any():
         shown = ", ".join(repr(v) for v in pd.unique(column[bad].astype(object))[:3])
         msg = f"obs[{key!r}] holds {shown}; expected numbers. Clean the column, or name another with age_key=."
@@ -99,7 +103,8 @@ def parse_sex(column: pd.Series, sex_map: Mapping[Any, str] | None, key: str) ->
     Words are read in any case. A boolean column must be named ``female``. Bare numbers need ``sex_map``: packages
     disagree on whether 0 is female or male.
     """
-    values = column.astype(object)
+    code, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
+    values = pd.Series(distinct, dtype=object)
     if sex_map is not None:
         sex = _mapped(values, sex_map, key)
     elif all(isinstance(v, bool | np.bool_) for v in values.dropna()) and values.notna().any():
@@ -123,4 +128,4 @@ def parse_sex(column: pd.Series, sex_map: Mapping[Any, str] | None, key: str) ->
             raise InputError(msg)
     text = values.map(str).str.strip()
     odd_words = sorted(set(text[(sex == "") & ~text.str.lower().isin(_UNKNOWN).to_numpy()]))
-    return np.asarray(sex), odd_words
+    return np.asarray(sex)[code], odd_words

@@ -96,7 +96,7 @@ def _modality(names: pd.Index, obs_names: pd.Index, raw_names: pd.Index | None, 
         return asked, "cpg"
     msg = (
         f"The features are {shown}: neither CpG ids (cg00000029) nor positions (chr10:111559529). If a column of "
-        "var holds the CpG ids, type feature_key=. This version scores DNA methylation."
+        "var holds the CpG ids, type feature_key=; if some features are CpGs, modality='dna_methylation'."
     )
     raise InputError(msg)
 
@@ -118,9 +118,10 @@ def _lacks_covariates(clock: Clock, samples: Samples) -> str:
     if "age" in clock.covariates and samples.age is None:
         return f"it needs age: {samples.age_problem}"
     for name in LINKS[clock.link].needs:
-        if np.isnan(life_history(samples.species)[name]).all():
-            kinds = ", ".join(sorted({s.capitalize() for s in samples.species}))
-            return f"it needs the {name.replace('_', ' ')} of {kinds}, which the table of species does not have"
+        kinds = pd.unique(samples.species)
+        if np.isnan(life_history(kinds)[name]).all():
+            named = ", ".join(sorted(kind.capitalize() for kind in kinds))
+            return f"it needs the {name.replace('_', ' ')} of {named}, which the table of species does not have"
     return ""
 
 
@@ -166,8 +167,9 @@ def _mismatches(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type[Wa
 def _wrong_samples(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type[Warning], str]]:
     """Samples that a clock leaves out: of another species, without the species' traits, or cell-free DNA."""
     notes: list[tuple[type[Warning], str]] = []
-    kinds, counts = np.unique(samples.species.astype(str), return_counts=True)
-    life = life_history(kinds.astype(object))
+    code, kinds = pd.factorize(samples.species)
+    counts = np.bincount(code)
+    life = life_history(kinds)
     lost: dict[str, int] = {}
     for clock in clocks:
         out = np.array([not accepts(clock.species, kind) for kind in kinds])

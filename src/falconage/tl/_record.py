@@ -37,7 +37,11 @@ def _versions() -> dict[str, str]:
 
 def hash_names(names: pd.Index) -> str:
     """SHA-256 of names joined by line feeds, in order."""
-    return hashlib.sha256("\n".join(names.astype(str)).encode()).hexdigest()
+    try:
+        text = "\n".join(names)
+    except TypeError:
+        text = "\n".join(map(str, names))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def hash_array(values: np.ndarray[Any, Any]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from falconage._adata import obs_column
 from falconage._errors import InputError
@@ -122,8 +123,8 @@ def read_samples(
         tissue = np.full(adata.n_obs, "", dtype=object)
         notes.append(f"tissue not stated (no obs[{tissue_key!r}])")
     else:
-        words = {value: simple(value) for value in column.astype(object).unique()}
-        tissue = column.astype(object).map(words).to_numpy(object)
+        code, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
+        tissue = np.array([simple(value) for value in distinct], dtype=object)[code]
     if not stated:
         notes.append("species not stated: taken as human")
     return Samples(adata.n_obs, tissue, kinds, stated, age, age_problem, sex, sex_problem, tuple(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from falconage.tl._samples import read_samples
 from falconage.tl._store import store_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from anndata import AnnData
 
@@ -42,6 +43,9 @@ def _reference(reference: Mapping[str, float] | pd.Series | None) -> pd.Series |
     """The user's own values for missing features, as a Series of fractions."""
     if reference is None:
         return None
+    if not isinstance(reference, Mapping | pd.Series):
+        msg = f"reference= is a {type(reference).__name__}; expected feature → beta, e.g. {{'cg00000029': 0.61}}."
+        raise InputError(msg)
     series = pd.Series(reference)
     try:
         values = series.to_numpy(np.float64)
@@ -181,6 +185,9 @@ def score_clocks(
     if batch_size is not None and (not isinstance(batch_size, Integral) or batch_size < 1):
         msg = f"batch_size={batch_size!r}; expected a positive number of rows, or None."
         raise InputError(msg)
+    if not isinstance(key_added, str) or not key_added or "/" in key_added:
+        msg = f"key_added={key_added!r}; expected a name without '/', e.g. key_added='clock_scores'."
+        raise InputError(msg)
     adata = adata.copy() if copy else adata
     user = _reference(reference)
     plan, source = _plan(
@@ -230,8 +237,8 @@ def _plan(
     rules: Mapping[str, Any],
 ) -> tuple[Plan, _adata.Source]:
     min_coverage = rules["min_coverage"]
-    if not 0.0 <= min_coverage <= 1.0:
-        msg = f"min_coverage={min_coverage}; expected a share between 0 and 1, e.g. min_coverage=0.8."
+    if not isinstance(min_coverage, int | float | np.number) or not 0.0 <= min_coverage <= 1.0:
+        msg = f"min_coverage={min_coverage!r}; expected a share between 0 and 1, e.g. min_coverage=0.8."
         raise InputError(msg)
     source = _adata.read_matrix(adata, **where)
     samples = read_samples(adata, **obs)

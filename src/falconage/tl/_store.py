@@ -40,6 +40,8 @@ def _before(adata: AnnData, key: str, fresh: list[str]) -> _Before | None:
     if not isinstance(scores, pd.DataFrame) or not record:
         return None
     stay = ~scores.columns.isin(fresh)
+    if not stay.any():
+        return None
     beside = {}
     for suffix in (COVERAGE_SUFFIX, BOUND_SUFFIX):
         values = adata.obsm.get(key + suffix)
@@ -70,8 +72,9 @@ def store_scores(
     before = _before(adata, key, ids)
     if before is not None:
         scores = pd.concat([before.scores, scores], axis=1)
+        scores.columns = pd.Index([*before.scores.columns, *ids], dtype=object)
         beside = {suffix: np.hstack([before.beside[suffix], values]) for suffix, values in beside.items()}
-    notes = [*plan.warnings, *result.warnings, *_notes(adata, plan, columns, before)]
+    notes = [*plan.warnings, *result.warnings, *_notes(adata, plan, columns, key)]
     record = make_record(plan, result, device, params=params, described=described, warnings=[t for _, t in notes])
     record["output"] = {"scores_sha256": hash_array(scores.to_numpy()), "scores": list(map(str, scores.columns))}
     record = merge_records({} if before is None else before.record, record, list(map(str, scores.columns)))
@@ -82,13 +85,14 @@ def store_scores(
     _adata.store(adata, obsm=obsm, obs=to_store, room_name="scores", key=key, record=record)
 
 
-def _notes(adata: AnnData, plan: Plan, columns: list[str], before: _Before | None) -> list[tuple[type[Warning], str]]:
+def _notes(adata: AnnData, plan: Plan, columns: list[str], key: str) -> list[tuple[type[Warning], str]]:
     notes: list[tuple[type[Warning], str]] = []
     refused = {i: r for i, r in plan.refused.items() if i in plan.request.named}
     if refused:
         lines = "; ".join(f"{i}: {r}" for i, r in refused.items())
         notes.append((FalconageWarning, f"{len(refused)} named clocks were not computed: {lines}"))
-    ours = set() if before is None else set(before.record["clocks"].index)
+    record = _adata.room(adata, "scores").get(key, {})
+    ours = set(record["clocks"].index) if "clocks" in record else set()
     taken = [i for i in columns if i in adata.obs.columns and i not in ours]
     if taken:
         notes.append((FalconageWarning, f"columns of obs are replaced by scores: {', '.join(taken)}"))
