@@ -199,8 +199,9 @@ def _frame(value: pd.DataFrame, name: str) -> pd.DataFrame:
         raise InputError(msg)
     labels = _array(value.index, f"the index of {name}")
     index = pd.Index(labels, dtype=labels.dtype, name=name_of_index)
-    data = {c: _column(value.iloc[:, i], f"{name}[{c!r}]") for i, c in enumerate(columns)}
-    return pd.DataFrame({c: pd.Series(v, index=index, dtype=v.dtype) for c, v in data.items()}, index=index)
+    parts = zip(columns, value.items(), strict=True)
+    data = {c: _column(column, f"{name}[{c!r}]") for c, (_, column) in parts}
+    return pd.DataFrame({c: pd.Series(v, index=index, dtype=v.dtype, copy=False) for c, v in data.items()}, index=index)
 
 
 def _column(column: pd.Series[Any], name: str) -> Any:

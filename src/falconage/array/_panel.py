@@ -46,7 +46,8 @@ class Found(NamedTuple):
 
     ``predictor`` n × k; ``missing`` 5 × n × k: terms missing, their |weight|, how far the unmeasured values
     could move the predictor down and up, and the |weight| filled by the sample's own median; ``low``, ``high``
-    and ``seen`` n: range and number of the measured values; ``holes`` ``fixed``: rows with a hole in any sample.
+    and ``seen`` n: range and number of the measured values, the range given as 0 to 1 where a block holds nothing
+    but fractions; ``holes`` ``fixed``: rows with a hole in any sample.
     """
 
     predictor: NDArray[np.float64]
@@ -58,7 +59,7 @@ class Found(NamedTuple):
 
 
 def _empty(n: int, k: int, rows: int) -> Found:
-    missing, holes = np.empty((5, n, k)), np.zeros(rows, np.bool_)
+    missing, holes = np.zeros((5, n, k)), np.zeros(rows, np.bool_)
     return Found(np.empty((n, k)), missing, np.empty(n), np.empty(n), np.empty(n, np.int64), holes)
 
 

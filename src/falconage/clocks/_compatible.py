@@ -11,7 +11,7 @@ import pandas as pd
 from falconage._errors import InputError
 from falconage.clocks import _catalog
 from falconage.clocks._features import Match, index_features, looks_like, match
-from falconage.clocks._lines import WEAK_SHARE
+from falconage.clocks._lines import WEAK_SHARE, Values
 from falconage.clocks._panel import Account, Stack, account, assemble, restrict, stack_clocks
 from falconage.clocks._species import HUMAN, accepts, latin_name
 from falconage.clocks._tissue import fits, simple
@@ -53,12 +53,12 @@ _NOTHING = Fitted((), None, None, None, np.empty(0, np.int64), {}, {}, any_prese
 
 
 @cache
-def _platform_medians() -> dict[str, float]:
+def _platform_medians() -> Values:
     medians = _catalog.reference_450k()
-    return dict(zip(medians.index, medians.tolist(), strict=True))
+    return Values(dict(zip(medians.index, medians.tolist(), strict=True)))
 
 
-def _spelled_as_clocks(user: Mapping[str, float] | None, clocks: Sequence[Clock]) -> dict[str, float] | None:
+def _spelled_as_clocks(user: Mapping[str, float] | None, clocks: Sequence[Clock]) -> Values | None:
     """The user's references by the names that the clocks use; repeated spellings of a feature are averaged."""
     if user is None:
         return None
@@ -70,7 +70,7 @@ def _spelled_as_clocks(user: Mapping[str, float] | None, clocks: Sequence[Clock]
     if not known:
         msg = f"reference= holds none of the features of these clocks; its first is {next(iter(user), None)!r}."
         raise InputError(msg)
-    return known
+    return Values(known)
 
 
 def floor_of(clock: Clock, min_coverage: float) -> float:

@@ -31,7 +31,7 @@ _BARE_POSITION = r"^(?:[0-9]{1,2}|x|y|m|mt):[0-9]+$"
 
 _LOOKS_CPG = re.compile(r"cg[0-9]+(?:[._]\S+)?|ch\.[0-9xy]+\.[0-9]+[fr](?:_\S+)?", re.IGNORECASE)
 _LOOKS_POSITION = re.compile(r"chr[^\s:]+[:_][0-9]+|(?:[0-9]{1,2}|x|y|m|mt):[0-9]+", re.IGNORECASE)
-_LOOKS_AT = 1000
+_LOOKS_AT = 200
 
 
 class Match(NamedTuple):
@@ -146,7 +146,7 @@ def match(index: FeatureIndex, features: Names) -> Match:
 
 
 def looks_like(names: Names) -> Literal["cpg", "position", "other"]:
-    """Tell CpG ids, genome positions and anything else apart, from up to 1,000 evenly spaced names.
+    """Tell CpG ids, genome positions and anything else apart, from up to 200 evenly spaced names.
 
     More than half of them must be of the kind; entries that are not text count as other.
     """

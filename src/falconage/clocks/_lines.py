@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from falconage.clocks._clock import Clock, Terms
 
-__all__ = ["FILLS", "M_VALUE", "SHIFT", "SQUARE", "WEAK_SHARE", "Lines", "lines_of", "logit2"]
+__all__ = ["FILLS", "M_VALUE", "SHIFT", "SQUARE", "WEAK_SHARE", "Lines", "Values", "lines_of", "logit2"]
 
 WEAK_SHARE = 0.05
 """Largest share of a score's |weight| that a sample's own median may fill."""
@@ -29,12 +31,20 @@ def logit2(beta: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.log2(kept / (1.0 - kept)))
 
 
-def _looked_up(values: Mapping[str, float], features: NDArray[np.object_]) -> NDArray[np.float64]:
-    return np.array([values.get(f, np.nan) for f in features.tolist()], dtype=np.float64)
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """Feature → beta, told apart by identity, so that what was derived from one can be kept."""
+
+    by_feature: Mapping[str, float]
+
+    def of(self, features: NDArray[np.object_]) -> NDArray[np.float64]:
+        """The values of features, NaN where there is none."""
+        known = self.by_feature
+        return np.array([known.get(f, np.nan) for f in features.tolist()], dtype=np.float64)
 
 
 def _references(
-    clock: Clock, terms: Terms, user: Mapping[str, float] | None, platform: Mapping[str, float] | None
+    clock: Clock, terms: Terms, user: Values | None, platform: Values | None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The value that stands in for each missing feature (NaN: none stated), and where it is from."""
     n = len(terms.features)
@@ -49,12 +59,12 @@ def _references(
     if clock.form in ("mean", "division"):
         return np.zeros(n), np.full(n, FILLS.index("dropped"))
     if user is not None:
-        take(_looked_up(user, terms.features), "reference=")
+        take(user.of(terms.features), "reference=")
     for policy in clock.missing:
         if policy in ("ref_own", "medians_sex"):
             take(terms.reference, policy)
         elif policy == "ref450k" and platform is not None:
-            take(_looked_up(platform, terms.features), policy)
+            take(platform.of(terms.features), policy)
         elif policy == "sample_median":
             origin[np.isnan(value)] = FILLS.index(policy)
     return value, origin
@@ -92,9 +102,9 @@ class Lines(NamedTuple):
     origin: NDArray[np.int64]
 
 
-def lines_of(
-    clock: Clock, terms: Terms, user: Mapping[str, float] | None, platform: Mapping[str, float] | None
-) -> Lines:
+@lru_cache(maxsize=1024)
+def lines_of(clock: Clock, terms: Terms, user: Values | None, platform: Values | None) -> Lines:
+    """Prepare the terms of one table of a clock; kept from call to call, as catalogue clocks do not change."""
     n = len(terms.features)
     value, origin = _references(clock, terms, user, platform)
     op, param = np.zeros(n, np.int64), np.zeros(n)

@@ -10,10 +10,10 @@ import pandas as pd
 from falconage._errors import InputError
 from falconage.array._panel import Panel
 from falconage.clocks._features import Match
-from falconage.clocks._lines import Lines, lines_of
+from falconage.clocks._lines import Lines, Values, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -77,9 +77,7 @@ class Account(NamedTuple):
     n_columns: NDArray[np.int64]
 
 
-def stack_clocks(
-    clocks: Sequence[Clock], *, user: Mapping[str, float] | None, platform: Mapping[str, float] | None
-) -> Stack:
+def stack_clocks(clocks: Sequence[Clock], *, user: Values | None, platform: Values | None) -> Stack:
     """Put the terms of clocks behind each other, each with the value that stands in for it.
 
     Parameters

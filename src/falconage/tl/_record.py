@@ -7,6 +7,7 @@ import platform
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from falconage.clocks._lines import FILLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from falconage.array._device import Device
     from falconage.tl._plan import Plan
@@ -51,47 +54,60 @@ def hash_array(values: np.ndarray[Any, Any]) -> str:
 
 
 def _clock_rows(plan: Plan, result: Result, device: Device, missing: str, created: str) -> pd.DataFrame:
-    fitted, block = plan.fitted, result.block
-    stack, account = fitted.stack, fitted.account
-    origin = np.array(FILLS, dtype=object)
-    missing_term = account.n_columns == 0
+    block, clocks = result.block, plan.clocks
+    counted = _count_features(plan, result)
+    low, middle = _coverage_of(block.coverage)
+    columns: dict[str, Any] = {
+        **{
+            k: [getattr(c, k) for c in clocks]
+            for k in ("name", "group", "unit", "scale", "form", "link", "tissue", "doi")
+        },
+        "missing_policy": [" > ".join(c.missing) for c in clocks],
+        "species": [", ".join(c.species) for c in clocks],
+        **counted,
+        "coverage_min": low,
+        "coverage_median": middle,
+        "n_scored": (block.lost < 0).sum(axis=0),
+        "floor": [plan.floors[c.id] for c in clocks],
+        "device_requested": device.requested,
+        "device": device.used,
+        "computed_in": "float64",
+        "backend": "numba",
+        "precision": "exact",
+        **{k: [getattr(c, k) for c in clocks] for k in ("licence", "patent_notice", "source")},
+        "weights_sha256": [c.sha256 for c in clocks],
+        "missing": missing,
+        "scored_at": created,
+    }
+    return pd.DataFrame(columns, index=pd.Index([c.id for c in clocks], name="clock", dtype=object))
+
+
+def _coverage_of(coverage: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and median coverage of each clock over the samples that have one."""
+    if not np.isnan(coverage).any():
+        return coverage.min(axis=0).astype(np.float64), np.median(coverage, axis=0).astype(np.float64)
+    columns = [column[~np.isnan(column)] for column in coverage.T]
+    low = np.array([c.min() if len(c) else np.nan for c in columns])
+    return low, np.array([np.median(c) if len(c) else np.nan for c in columns])
+
+
+def _count_features(plan: Plan, result: Result) -> dict[str, Any]:
+    """Distinct features of each clock, those in the data, those absent and filled, and where fills came from."""
+    stack = plan.fitted.stack
+    absent = plan.fitted.account.n_columns == 0
     filled = ~np.isin(stack.lines.origin, [FILLS.index("none"), FILLS.index("dropped")])
     owner = stack.owner[stack.predictor]
-    rows = []
-    for i, c in enumerate(plan.clocks):
-        mine = owner == i
-        coverage = block.coverage[:, i]
-        some = coverage[~np.isnan(coverage)]
-        used = sorted(set(origin[stack.lines.origin[mine & result.term_missing]]) - {"none"})
-        features = {
-            name: pd.unique(stack.feature[mine & mask])
-            for name, mask in (("all", mine), ("present", ~missing_term), ("filled", missing_term & filled))
-        }
-        rows.append(
-            {
-                **{k: getattr(c, k) for k in ("name", "group", "unit", "scale", "form", "link", "tissue", "doi")},
-                "missing_policy": " > ".join(c.missing),
-                "species": ", ".join(c.species),
-                "n_features": len(features["all"]),
-                "n_present": len(features["present"]),
-                "n_absent_filled": len(features["filled"]),
-                "coverage_min": float(some.min()) if len(some) else np.nan,
-                "coverage_median": float(np.median(some)) if len(some) else np.nan,
-                "n_scored": int((block.lost[:, i] < 0).sum()),
-                "floor": plan.floors[c.id],
-                "device_requested": device.requested,
-                "device": device.used,
-                "computed_in": "float64",
-                "backend": "numba",
-                "precision": "exact",
-                "references_used": ", ".join(used),
-                **{k: getattr(c, k) for k in ("licence", "patent_notice", "source")},
-                "weights_sha256": c.sha256,
-                "missing": missing,
-                "scored_at": created,
-            }
-        )
-    return pd.DataFrame(rows, index=pd.Index([c.id for c in plan.clocks], name="clock"))
+    starts = np.searchsorted(owner, np.arange(len(plan.clocks) + 1))
+    out: dict[str, list[Any]] = {k: [] for k in ("n_features", "n_present", "n_absent_filled", "references_used")}
+    for a, b in pairwise(starts):
+        mine = slice(a, b)
+        names, origin = stack.feature[mine], stack.lines.origin[mine][result.term_missing[mine]]
+        used = sorted({FILLS[o] for o in np.unique(origin)} - {"none"})
+        out["n_features"].append(pd.Index(names).nunique())
+        out["n_present"].append(pd.Index(names[~absent[mine]]).nunique())
+        out["n_absent_filled"].append(pd.Index(names[absent[mine] & filled[mine]]).nunique())
+        out["references_used"].append(", ".join(used))
+    return out
 
 
 def _absent_rows(plan: Plan) -> pd.DataFrame:

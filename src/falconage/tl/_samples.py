@@ -112,12 +112,16 @@ def read_samples(
     species_key: str | None,
     genome_build: str | None,
     tissue_key: str,
+    needs_sex: bool,
 ) -> Samples:
-    """Parse age, sex, species and tissue. Species not stated means human, and the record says it was assumed."""
+    """Parse age, species, tissue and, if a clock needs it, sex.
+
+    Species not stated means human, and the record says it was assumed.
+    """
     check_age_unit(age_unit)
     kinds, stated = _species(adata, species, species_key, genome_build)
     age, age_problem = _age(adata, age_key, age_unit)
-    sex, sex_problem, notes = _sex(adata, sex_key, sex_map)
+    sex, sex_problem, notes = _sex(adata, sex_key, sex_map) if needs_sex else (None, "", [])
     column = obs_column(adata, tissue_key)
     if column is None:
         tissue = np.full(adata.n_obs, "", dtype=object)

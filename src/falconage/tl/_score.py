@@ -14,6 +14,7 @@ from falconage._errors import InputError
 from falconage._keys import SCORES
 from falconage.array._blocks import describe
 from falconage.array._device import check_dtype, resolve
+from falconage.clocks._catalog import by_id
 from falconage.tl._plan import make_plan, plan_table, read_request
 from falconage.tl._record import hash_array, hash_names
 from falconage.tl._run import run_plan
@@ -241,7 +242,8 @@ def _plan(
         msg = f"min_coverage={min_coverage!r}; expected a share between 0 and 1, e.g. min_coverage=0.8."
         raise InputError(msg)
     source = _adata.read_matrix(adata, **where)
-    samples = read_samples(adata, **obs)
+    needs_sex = any("female" in by_id()[i].covariates for i in request.ids)
+    samples = read_samples(adata, **obs, needs_sex=needs_sex)
     raw = None if adata.raw is None or where["use_raw"] else adata.raw.var_names
     return make_plan(source, adata.obs_names, samples, request, raw_names=raw, **rules), source
 

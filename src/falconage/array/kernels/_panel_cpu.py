@@ -90,36 +90,34 @@ def _derived(buf, base, op, param, first, m):
 
 
 @_inner
-def _range_of_full(buf, n_raw, low, high):
-    """Each sample's range, four rows at a time; False as soon as a value is not a number."""
-    bad = 0
-    low[:] = np.inf
-    high[:] = -np.inf
-    for u in range(0, n_raw - 3, 4):
-        p, q, r, s = buf[u], buf[u + 1], buf[u + 2], buf[u + 3]
+def _plain(buf, n_raw):
+    """Whether every value lies between 0 and 1 and no sample starts with 20 equal ones: nothing to look into."""
+    odd = 0
+    for u in range(n_raw):
+        v = buf[u]
         for i in range(BLOCK):
-            a, b, c, d = p[i], q[i], r[i], s[i]
-            bad |= (a != a) | (b != b) | (c != c) | (d != d)
-            low_ab, high_ab = (a, b) if a < b else (b, a)
-            low_cd, high_cd = (c, d) if c < d else (d, c)
-            low_ab = low_ab if low_ab < low_cd else low_cd
-            high_ab = high_ab if high_ab > high_cd else high_cd
-            low[i] = low_ab if low_ab < low[i] else low[i]
-            high[i] = high_ab if high_ab > high[i] else high[i]
-    for u in range(n_raw - n_raw % 4, n_raw):
-        for i in range(BLOCK):
-            a = buf[u, i]
-            bad |= a != a
-            low[i] = a if a < low[i] else low[i]
-            high[i] = a if a > high[i] else high[i]
-    return bad == 0
+            odd |= not (v[i] >= 0.0 and v[i] <= 1.0)
+    if odd:
+        return False
+    for i in range(BLOCK):
+        u = 1
+        while u < min(n_raw, 20) and buf[u, i] == buf[0, i]:
+            u += 1
+        if u == min(n_raw, 20):
+            return False
+    return True
 
 
 @_inner
-def _row_facts(buf, n_raw, holes, low, high, seen):
-    """Which rows have a hole, and how many values each sample has and in which range."""
-    if _range_of_full(buf, n_raw, low, high):
+def _row_facts(buf, n_raw, m, holes, low, high, seen):
+    """Which rows have a hole, and how many values each sample has and in which range.
+
+    Blocks of plain fractions are told by one look; their range is given as 0 to 1.
+    """
+    if m == BLOCK and _plain(buf, n_raw):
         holes[:n_raw] = False
+        low[:] = 0.0
+        high[:] = 1.0
         seen[:] = n_raw
         return
     low[:] = np.inf
@@ -229,6 +227,11 @@ def _scores(buf, p, m, i0, static, found, work):
                 break
         if full:
             _short_sum(buf, p.row, p.weight, lo, hi, p.intercept[k], work.acc)
+            if static[0, k] == 0.0:
+                # nothing to account for: the zeros that are there need not be touched
+                for i in range(m):
+                    found.predictor[i0 + i, k] = work.acc[i]
+                continue
             for j in range(5):
                 work.miss[j, :] = static[j, k]
         else:
@@ -248,7 +251,7 @@ def _block(buf, p, m, i0, static, found, work):
             buf[u, i] = 0.0
     _replicates(buf, p.group_ptr, p.group_row, n_raw, BLOCK, work.tmp)
     _derived(buf, p.base, p.op, p.param, n_raw + n_groups, BLOCK)
-    _row_facts(buf, n_raw, work.holes, work.low, work.high, work.seen)
+    _row_facts(buf, n_raw, m, work.holes, work.low, work.high, work.seen)
     for u in range(n_raw, p.fixed):
         work.holes[u] = False
         for i in range(BLOCK):
