@@ -45,6 +45,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
 napoleon_custom_sections = [("Sets the following fields", "notes_style"), ("Sets", "notes_style")]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

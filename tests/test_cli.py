@@ -16,6 +16,7 @@ import pytest
 
 import falconage as fa
 from falconage.cli import main
+from falconage.cli._shell import in_shell
 
 BAD_INPUT, REFUSED, NOT_WRITTEN = 2, 3, 4
 
@@ -108,6 +109,144 @@ def test_obs_layer_and_other_options(here, capsys):
     assert "error" in capsys.readouterr().err
 
 
+def test_columns_of_obs_and_var(here, capsys):
+    toy = fa.datasets.toy(6)
+    raw = toy.copy()
+    toy.obs = pd.DataFrame(
+        {
+            "months": toy.obs["age"] * 12,
+            "gender": toy.obs["sex"].astype(str).str[0],
+            "organ": ["blood"] * 6,
+            "animal": ["human"] * 5 + ["mouse"],
+        }
+    )
+    toy.var["probe"] = toy.var_names
+    toy.var_names = [f"row{i}" for i in range(toy.n_vars)]
+    toy.X[:] = 7
+    toy.raw = raw
+    toy.write_h5ad("in.h5ad")
+    clocks = ["score", "in.h5ad", "--clocks", "hannum"]
+    keys = ["--age-key", "months", "--age-unit", "months", "--sex-key", "gender", "--species-key", "animal"]
+    assert main([*clocks, "--use-raw", *keys, "--tissue-key", "organ"]) == 0
+    params = fa.get.manifest(anndata.read_h5ad("in_scores.h5ad"))["params"]
+    assert [params[key] for key in ("age_key", "age_unit", "sex_key")] == ["months", "months", "gender"]
+    assert [params[key] for key in ("species_key", "tissue_key")] == ["animal", "organ"]
+    out, _ = capsys.readouterr()
+    weights = fa.clocks.get("hannum").weights.set_index("feature")["weight"]
+    expected = [f"{years:.2f}" for years in raw.to_df()[weights.index].astype(float) @ weights]
+    assert [line.split()[2] for line in out.splitlines()[1:]] == [*expected[:5], "NaN"]
+    toy.X[:] = raw.X
+    toy.raw = None
+    toy.write_h5ad("in.h5ad")
+    assert main([*clocks, "--feature-key", "probe"]) == 0
+    assert [line.split()[2] for line in capsys.readouterr().out.splitlines()[1:]] == expected
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
+def test_reference_and_missing(here, capsys, ending):
+    weights = fa.clocks.get("hannum").weights.set_index("feature")["weight"]
+    lacking = [weights.index[0], weights.index[5]]
+    toy = fa.datasets.toy(3)
+    frame = toy.to_df().astype(float)[weights.index].drop(columns=lacking)
+    frame.to_csv("in.csv")
+    reference = pd.DataFrame({"feature": [*lacking, "cg_other"], "beta": [0.25, 0.75, None]})
+    reference.to_csv(f"means.{ending}", index=False, sep="\t" if ending == "tsv" else ",")
+    command = ["score", "in.csv", "--clocks", "hannum", "-o", "out.csv", "--min-coverage", "0.5"]
+    assert main([*command, "--reference", f"means.{ending}"]) == 0
+    capsys.readouterr()
+    values = pd.read_csv("out.csv")["value"]
+    expected = frame.assign(**dict(zip(lacking, [0.25, 0.75], strict=True)))[weights.index] @ weights
+    np.testing.assert_allclose(values, expected, rtol=1e-6)
+    assert main([*command, "--missing", "raise"]) == BAD_INPUT
+    assert "--missing catalogue" in capsys.readouterr().err
+    assert main([*command, "--missing", "nan"]) == 0
+    assert pd.read_csv("out.csv")["value"].isna().all()
+
+
+@pytest.mark.parametrize("tab", ["tab", "\\t", "\t"])
+def test_a_tab_can_be_typed(capsys, tab):
+    fa.datasets.toy(2).to_df().T.to_csv("in.txt", sep="\t")
+    assert main(["score", "in.txt", "--clocks", "hannum", "--sep", tab]) == 0
+
+
+def test_a_notice_on_a_name_comes_once(capsys):
+    command = ["score", "toy", "--clocks", "grimage,hannum", "--on-refusal", "warn", "-o", "x.csv"]
+    assert main(command) == 0
+    notices = [line for line in capsys.readouterr().err.splitlines() if "many people mean grimage2" in line]
+    assert len(notices) == 1
+
+
+@pytest.mark.parametrize(
+    ("species", "latin", "hint"),
+    [
+        ("mouse", "Mus musculus", "falconage clocks mouse lists those that are"),
+        ("Balaenoptera musculus", "Balaenoptera musculus", "falconage clocks mammals lists those for any mammal"),
+    ],
+)
+def test_one_sentence_where_no_core_clock_fits(here, capsys, species, latin, hint):
+    assert main(["score", "liver_450k", "--species", species]) == REFUSED
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"falconage: error: no core clock is made for {latin} on these features; {hint}\n" in err
+    assert len([line for line in err.splitlines() if "warning" not in line]) == 1
+    assert not list(here.iterdir())
+    # Where clocks were asked for, the reasons are told.
+    assert main(["score", "liver_450k", "--species", species, "--clocks", "hannum"]) == REFUSED
+    assert "  hannum: it is made for human" in capsys.readouterr().err
+
+
+def test_one_sentence_where_no_core_clock_has_its_features(capsys):
+    fa.datasets.toy(2).to_df().iloc[:, :9].T.to_csv("in.csv")
+    assert main(["score", "in.csv"]) == REFUSED
+    err = capsys.readouterr().err
+    assert "no core clock can be computed on these data; name one with --clocks to see why" in err
+    assert len(err.splitlines()) == 1
+
+
+PYTHON_TO_SHELL = [
+    ("Drop them from clocks=, or type on_refusal='warn' to", "Drop them from --clocks, or type --on-refusal warn to"),
+    ("e.g. species='Mus musculus', or 'human'.", "e.g. --species 'Mus musculus', or 'human'."),
+    ("type genome_build='mm10' if those", "type --genome-build mm10 if those"),
+    ("Type layer= with one of ['a']", "Type --layer with one of ['a']"),
+    ("expected e.g. min_coverage=0.8.", "expected e.g. --min-coverage 0.8."),
+    ("Type sex_map={0: 'female', 1: 'male'}.", "Type --sex-map 0=female,1=male."),
+    ("holds CpG ids: type use_raw=True.", "holds CpG ids: type --use-raw."),
+    ("Pass sep=',' or sep='\\t'.", "Pass --sep , or --sep '\\t'."),
+    ("type feature_key=; if", "type --feature-key; if"),
+    ("Pass clocks=['hannum', '@age'] or", "Pass --clocks hannum,@age or"),
+    ("what describes the samples as obs=; index_col= names", "what describes the samples as --obs; index_col= names"),
+    ("falconage.clocks.search() lists them", "falconage clocks lists them"),
+    # What has no option, and what is more than a value, stays.
+    ("Type adata = adata.T.", "Type adata = adata.T."),
+    ("pass obs=df[['sex']], modality='x'", "pass obs=df[['sex']], modality='x'"),
+    ("obs=obs.set_index('a') adata.obs= x.layer='y'", "obs=obs.set_index('a') adata.obs= x.layer='y'"),
+    ("obs=_table, species==1, my_layer='a'", "obs=_table, species==1, my_layer='a'"),
+]
+
+
+@pytest.mark.parametrize(("python", "shell"), PYTHON_TO_SHELL)
+def test_advice_in_the_words_of_the_shell(python, shell):
+    assert in_shell(python) == shell
+
+
+def test_advice_names_options_that_exist(capsys):
+    from falconage.cli import _shell
+
+    with pytest.raises(SystemExit):
+        main(["score", "--help"])
+    shown = capsys.readouterr().out
+    assert not [name for name in _shell._OPTIONS if f"--{name.replace('_', '-')} " not in shown.replace("]", " ")]
+
+
+def test_one_and_several(capsys):
+    assert main(["score", "toy", "--clocks", "hannum,grimage2", "--on-refusal", "warn", "-o", "x.csv"]) == 0
+    assert "falconage: 1 clock was not computed:" in capsys.readouterr().err
+    assert main(["score", "toy", "--clocks", "hannum,grimage1,grimage2", "--on-refusal", "warn", "-o", "x.csv"]) == 0
+    assert "falconage: 2 clocks were not computed:" in capsys.readouterr().err
+    assert main(["clocks", "grimage2_timp1"]) == 0
+    assert "falconage: 1 clock, 0 shipped" in capsys.readouterr().err
+
+
 def test_warnings_are_one_line_each(capsys):
     assert main(["score", "liver_450k", "--clocks", "hannum", "-o", "x.csv"]) == 0
     out, err = capsys.readouterr()
@@ -132,6 +271,19 @@ WRONG_INPUT = [
     (["score", "toy", "--obs", "none.csv"], ["No obs file"]),
     (["score", "toy", "-o", "x.xlsx"], [".h5ad, .csv or .parquet"]),
     (["score", "toy", "--layer", "none"], ["none"]),
+    (["score", "toy", "--use-raw"], ["--use-raw, but adata.raw is None"]),
+    (["score", "toy", "--feature-key", "probe"], ["--feature-key probe is not a column of var"]),
+    (["score", "toy", "--age-key", "years"], ["--age-key years is not a column of obs", "'age'", "--obs"]),
+    (["score", "toy", "--sex-key", "f"], ["--sex-key f is not a column of obs"]),
+    (["score", "toy", "--species-key", "animal"], ["--species-key animal is not a column of obs"]),
+    (["score", "toy", "--tissue-key", "organ"], ["--tissue-key organ is not a column of obs"]),
+    (["score", "toy", "--species", "unicornus"], ["unicornus", "e.g. --species 'Mus musculus'"]),
+    (["score", "toy", "--reference", "none.csv"], ["--reference none.csv: there is no such file", "feature,beta"]),
+    (["score", "toy", "--reference", "empty.csv"], ["--reference empty.csv cannot be read", "feature,beta"]),
+    (["score", "toy", "--reference", "text.csv"], ["'high' in column 'S1', which is no number", "feature,beta"]),
+    (["score", "toy", "--reference", "bare.csv"], ["starts with 'cg1', '0.5' and has no header", "feature,beta"]),
+    (["score", "toy", "--reference", "one.csv"], ["has one column, 'feature'", "feature,beta"]),
+    (["score", "toy", "--reference", "percent.csv"], ["--reference runs from 50 to 50"]),
 ]
 
 
@@ -142,6 +294,9 @@ def test_wrong_input_says_why_and_leaves_nothing(here, capsys, command, words):
     (here / "empty.csv").touch()
     (here / "text.csv").write_text("id,S1\ncg1,high\n")
     (here / "word.docx").write_bytes(b"PK")
+    (here / "bare.csv").write_text("cg1,0.5\ncg2,0.6\n")
+    (here / "one.csv").write_text("feature\ncg1\n")
+    (here / "percent.csv").write_text("feature,beta\ncg1,50\n")
     before = sorted(here.iterdir())
     assert main(command) == BAD_INPUT
     out, err = capsys.readouterr()
@@ -154,7 +309,19 @@ def test_wrong_input_says_why_and_leaves_nothing(here, capsys, command, words):
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["scores"], ["score"], ["score", "toy", "--min-coverage", "80"], ["score", "toy", "--sex-map", "female"]],
+    [
+        [],
+        ["scores"],
+        ["score"],
+        ["score", "toy", "--min-coverage", "80"],
+        ["score", "toy", "--sex-map", "female"],
+        ["score", "toy", "--sep", "::"],
+        ["score", "toy", "--age-unit", "decades"],
+        ["score", "toy", "--missing", "fill"],
+        ["score", "toy", "--layer", "beta", "--use-raw"],
+        ["score", "toy", "--species", "human", "--species-key", "species"],
+        ["score", "toy", "--tissue", "blood", "--tissue-key", "organ"],
+    ],
 )
 def test_wrong_usage(capsys, command):
     with pytest.raises(SystemExit) as stopped:
@@ -171,6 +338,8 @@ def test_a_refused_clock(here, capsys):
     out, err = capsys.readouterr()
     assert "hannum" in out
     assert "grimage2: " in err
+    assert main(["score", "toy", "--clocks", "hannum,grimage2"]) == REFUSED
+    assert "Drop them from --clocks, or type --on-refusal warn" in capsys.readouterr().err
 
 
 def test_an_unknown_clock_is_found_before_the_file_is_read(monkeypatch, capsys):

@@ -9,14 +9,20 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from fnmatch import fnmatch
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILES = [ROOT / "docker" / "Dockerfile", ROOT / "docker" / "Dockerfile.cuda"]
+CONSTRAINTS = ROOT / "docker" / "constraints.txt"
 INSTRUCTIONS = {"CMD", "COPY", "ENTRYPOINT", "ENV", "FROM", "RUN", "USER", "WORKDIR"}
 ALLOWED_RUN = (
     "apt-get install -y --no-install-recommends *",
@@ -95,9 +101,49 @@ def test_runs_only_known_commands(dockerfile: Path) -> None:
     assert not unknown
 
 
-def test_entry_is_the_console_script(dockerfile: Path) -> None:
-    import tomllib
+def test_every_install_is_constrained(dockerfile: Path) -> None:
+    installs = [shlex.split(each) for each in commands(dockerfile) if each.startswith("pip ")]
+    assert installs
+    for words in installs:
+        assert words[words.index("-c") + 1] == "constraints.txt"
+    assert "docker/constraints.txt" in [source for group, _ in copies(dockerfile) for source in group]
 
+
+def test_constraints_pin_every_dependency() -> None:
+    """Each exactly once, at a version that pyproject.toml allows."""
+    lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert not [pin for pin in pins if not re.fullmatch(r"[a-z0-9-]+==[0-9][a-z0-9.]*", pin)]
+    pinned = dict(pin.split("==") for pin in pins)
+    assert len(pinned) == len(pins)
+    assert list(pinned) == sorted(pinned)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for text in [*project["dependencies"], *project["optional-dependencies"]["plot"]]:
+        needed = Requirement(text)
+        assert canonicalize_name(needed.name) in pinned, f"docker/constraints.txt lacks {needed.name}"
+        assert needed.specifier.contains(pinned[canonicalize_name(needed.name)]), text
+
+
+def test_constraints_name_what_is_needed_in_turn() -> None:
+    """As far as the packages here say; those of another version may need others."""
+    pinned = {line.partition("==")[0]: line.partition("==")[2] for line in CONSTRAINTS.read_text().splitlines()}
+    for name, version in pinned.items():
+        if not version or not _installed(name, version):
+            continue
+        for text in requires(name) or []:
+            needed = Requirement(text)
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(needed.name) in pinned, f"{name} needs {needed.name}"
+
+
+def _installed(name: str, version: str) -> bool:
+    try:
+        return installed_version(name) == version
+    except PackageNotFoundError:
+        return False
+
+
+def test_entry_is_the_console_script(dockerfile: Path) -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert entry(dockerfile)[0] in scripts
 

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Source", "actualise", "check_object", "imputed_cells", "obs_column", "read_matrix", "room", "store"]
+__all__ = [
+    "Source",
+    "actualise",
+    "check_key",
+    "check_object",
+    "imputed_cells",
+    "obs_column",
+    "read_matrix",
+    "room",
+    "store",
+]
 
 
 class Source(NamedTuple):
@@ -118,6 +128,19 @@ def imputed_cells(adata: AnnData, shape: tuple[int, int]) -> Any | None:
     if cells is None or cells.shape != shape:
         return None
     return sparse.csr_matrix(cells, dtype=bool)
+
+
+def check_key(adata: AnnData, key: object, room_name: str) -> None:
+    """Refuse a key that cannot name a result, or under which something lies that is not a result of this kind."""
+    if not isinstance(key, str) or not key or "/" in key:
+        msg = f"key_added={key!r}; expected a name without '/', e.g. key_added='clock_scores'."
+        raise InputError(msg)
+    if key in adata.obsm and key not in room(adata, room_name):
+        msg = (
+            f"obsm[{key!r}] holds something else ({type(adata.obsm[key]).__name__}) that this call would replace. "
+            "Type another name, e.g. key_added='my_scores', or delete it first."
+        )
+        raise InputError(msg)
 
 
 def room(adata: AnnData, name: str) -> Mapping[str, Any]:

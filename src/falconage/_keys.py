@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["BOUND_SUFFIX", "COVERAGE_SUFFIX", "IMPUTED", "ROOMS", "ROOT", "SCORES"]
+__all__ = ["BOUND_SUFFIX", "COVERAGE_SUFFIX", "IMPUTED", "ROOT", "SCORES"]
 
 ROOT = "falconage"
 """The one key in ``uns``."""
-
-ROOMS = ("scores", "pp", "deconvolution", "spatial", "training", "acceleration")
-"""The fixed rooms of ``uns["falconage"]``."""
 
 SCORES = "clock_scores"
 """Default ``key_added`` of :func:`falconage.tl.score_clocks`: a DataFrame in ``obsm``."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from falconage._errors import InputError
+from falconage._errors import FalconageWarning, InputError, UnknownClockError
 from falconage._keys import BOUND_SUFFIX, COVERAGE_SUFFIX, ROOT
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-__all__ = ["companion", "record", "scores"]
+__all__ = ["companion", "names", "record", "scores"]
 
 
 def scores(adata: AnnData, key: str) -> pd.DataFrame:
@@ -27,6 +28,9 @@ def scores(adata: AnnData, key: str) -> pd.DataFrame:
     """
     if not hasattr(adata, "obsm"):
         msg = f"Expected an AnnData with scores, got {type(adata).__name__}. Type fa.tl.score_clocks(adata) first."
+        raise InputError(msg)
+    if not isinstance(key, str):
+        msg = f"key={key!r}; expected the key_added of the scores, as in key='clock_scores'."
         raise InputError(msg)
     found = adata.obsm.get(key)
     if isinstance(found, pd.DataFrame):
@@ -70,6 +74,57 @@ def companion(adata: AnnData, key: str, suffix: str) -> pd.DataFrame:
         msg = f"adata.obsm[{key + suffix!r}] {got}. Score again: fa.tl.score_clocks(adata, key_added={key!r})."
         raise InputError(msg)
     return pd.DataFrame(np.array(found), index=frame.index.copy(), columns=frame.columns.copy())
+
+
+def names(adata: AnnData, key: str, asked: str | Iterable[str]) -> list[str]:
+    """Turn names of clocks into columns of ``obsm[key]``, each once, in the order asked for.
+
+    Parameters
+    ----------
+    adata, key
+        Where the scores are.
+    asked
+        Columns, or what the catalogue resolves to them: aliases; wildcards, groups and ``"all"`` stand for those
+        of their clocks that have scores.
+
+    Raises
+    ------
+    UnknownClockError, AmbiguousClockError
+        A name is neither a column nor in the catalogue.
+    InputError
+        A clock has no scores here, or no clock was named.
+    """
+    columns = list(map(str, scores(adata, key).columns))
+    if not isinstance(asked, Iterable):
+        msg = f"clocks={asked!r}; expected a name or a list of names, as in clocks=['horvath2013']."
+        raise InputError(msg)
+    listed = [asked] if isinstance(asked, str) else list(asked)
+    if not listed:
+        msg = f"clocks is empty. Type one or more of {', '.join(columns)}; None takes all."
+        raise InputError(msg)
+    found = [column for name in listed for column in ([name] if name in columns else _resolve(name, columns))]
+    if unscored := [column for column in dict.fromkeys(found) if column not in columns]:
+        shown = ", ".join(map(repr, unscored[:5])) + (f" and {len(unscored) - 5} more" if len(unscored) > 5 else "")
+        msg = (
+            f"No scores of {shown} in obsm[{key!r}]; it has {', '.join(columns)}. "
+            f"Type one of these, or fa.tl.score_clocks(adata, {unscored[:5]!r}) first."
+        )
+        raise InputError(msg)
+    return list(dict.fromkeys(found))
+
+
+def _resolve(name: str, columns: list[str]) -> list[str]:
+    """Ask the catalogue; its notices were given when the clock was scored."""
+    from falconage.clocks._catalog import resolve
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FalconageWarning)
+            ids = resolve([name])
+    except UnknownClockError as error:
+        msg = f"{error}. The scores here: {', '.join(columns)}"
+        raise type(error)(msg) from error
+    return [clock for clock in ids if clock in columns] or ids
 
 
 def _records(adata: AnnData) -> Mapping[str, Any]:

@@ -84,6 +84,52 @@ def test_combining_in_steps_keeps_every_part(pair, make):
     assert record["input"]["n_obs"] == 4
 
 
+COUNTS = {
+    "n_cells_filled": (10, 5),
+    "n_cells_imputed": (0, 7),
+    "n_samples_median_filled": (1, 0),
+    "median_filled_share_max": (0.03, 0.0),
+    "share_below_ground": (np.nan, 0.2),
+    "fills": ("ref_own 12, dropped 1", "ref_own 1, ref450k 4"),
+    "floor": (0.8, 0.5),
+}
+
+
+@pytest.fixture
+def counted(make):
+    """Two objects scored at other floors, with what was filled."""
+    parts = [make({"horvath2013": [40.0]}, [name]) for name in "ab"]
+    for i, part in enumerate(parts):
+        record = part.uns["falconage"]["scores"]["clock_scores"]
+        for column, values in COUNTS.items():
+            record["clocks"][column] = values[i]
+        call = {name: record[name] for name in ("params", "input", "created")}
+        record["calls"] = {"1": call, "3": {**call, "samples": np.array(["species not stated"], dtype=object)}}
+    return parts
+
+
+def test_what_was_filled_is_summed_and_floors_keep_their_range(counted, stored):
+    both = get.combine([stored(part) for part in counted])
+    row = get.manifest(both)["clocks"].loc["horvath2013"]
+    expected = {"n_cells_filled": 15, "n_cells_imputed": 7, "n_samples_median_filled": 1, "share_below_ground": 0.2}
+    assert {name: row[name] for name in expected} == expected
+    assert row["median_filled_share_max"] == 0.03
+    assert row["fills"] == "ref_own 13, dropped 1, ref450k 4"
+    assert (row["floor"], row["floor_max"]) == (0.5, 0.8)
+    third = counted[1].copy()
+    third.obs_names = ["c"]
+    again = get.manifest(get.combine([both, third]))["clocks"].loc["horvath2013"]
+    assert (again["floor"], again["floor_max"]) == (0.5, 0.8)
+
+
+def test_calls_of_each_object_stay_under_its_part(counted, tmp_path):
+    both = get.combine(counted)
+    both.write_h5ad(tmp_path / "both.h5ad")
+    parts = get.manifest(ad.read_h5ad(tmp_path / "both.h5ad"))["parts"]
+    assert [list(part["calls"]) for part in parts.values()] == [["1", "3"]] * 2
+    assert list(parts["1"]["calls"]["3"]["samples"]) == ["species not stated"]
+
+
 def test_inputs_are_not_changed(pair):
     before = [get.manifest(part)["clocks"] for part in pair]
     joined = get.combine(pair).obsm["clock_scores"]
@@ -114,6 +160,12 @@ def test_an_unscored_part_is_named(pair):
 def test_fewer_than_two_objects_is_an_error(pair, few):
     with pytest.raises(InputError, match="two or more"):
         get.combine([pair[0] for _ in few])
+
+
+@pytest.mark.parametrize("wrong", [3, None, [3, 4]])
+def test_what_is_no_list_of_objects_is_an_error(wrong):
+    with pytest.raises(InputError, match=r"combine|AnnData"):
+        get.combine(wrong)
 
 
 def test_end_to_end_on_toy_data():

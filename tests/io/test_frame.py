@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,9 +83,34 @@ def test_text_columns_are_named():
         fa.io.from_dataframe(numbers_as_text)
 
 
-def test_covariates_among_the_features_are_refused():
-    with pytest.raises(fa.InputError, match=r"'Age'.*obs=df\[\['Age'\]\]"):
-        fa.io.from_dataframe(frame().assign(Age=[30, 40, 50]))
+@pytest.mark.parametrize("orientation", ["auto", "said"])
+@pytest.mark.parametrize("name", ["Age", "sex", "FEMALE", "gender"])
+@pytest.mark.parametrize("flip", [False, True])
+def test_covariates_among_the_features_are_refused(flip, name, orientation):
+    df = frame().assign(**{name: [30, 40, 50]})
+    df = df.T if flip else df
+    axis = "row" if flip else "column"
+    if orientation == "said":
+        orientation = "features_by_samples" if flip else "samples_by_features"
+    with pytest.raises(fa.InputError, match=rf"^1 {axis} describes the samples and no feature: '{name}'") as error:
+        fa.io.from_dataframe(df, orientation=orientation)
+    # What the message says works.
+    obs, values = re.fullmatch(r".*obs: obs=(.*), and leave them out of the values: (.*)", str(error.value)).groups()
+    adata = fa.io.from_dataframe(eval(values, {"df": df}), obs=eval(obs, {"df": df}), orientation=orientation)
+    assert list(adata.obs[name]) == [30, 40, 50]
+    assert list(adata.var_names) == CPGS
+
+
+def test_a_sample_may_be_called_as_a_covariate():
+    df = frame().set_axis(["age", "sex", "c"], axis=0)
+    assert list(fa.io.from_dataframe(df).obs_names) == list(fa.io.from_dataframe(df.T).obs_names) == ["age", "sex", "c"]
+
+
+def test_one_and_several_in_messages():
+    with pytest.raises(fa.InputError, match=r"^1 of 5 columns holds no numbers"):
+        fa.io.from_dataframe(frame().assign(smoker=["f", "m", "f"]))
+    with pytest.raises(fa.InputError, match=r"^The table has 0 rows and 1 column of values"):
+        fa.io.from_dataframe(frame().iloc[:0, :1])
 
 
 def test_numeric_sample_names_find_their_rows():
@@ -103,7 +130,7 @@ def test_several_levels_of_names():
     df.index = eval(str(error.value).split("df.index = ")[1], {"df": df})
     assert list(fa.io.from_dataframe(df).obs_names) == ["x_1", "x_2", "y_1"]
     missing = frame().set_axis(["a", None, "c"], axis=0)
-    with pytest.raises(fa.InputError, match=r"1 of 3 rows have no name \(NaN\) in df.index"):
+    with pytest.raises(fa.InputError, match=r"1 of 3 rows has no name \(NaN\) in df.index"):
         fa.io.from_dataframe(missing)
 
 
@@ -114,7 +141,7 @@ def test_obs_is_aligned_by_name():
     assert list(adata.obs["7"]) == ["x", "w", "y"]
     with pytest.raises(fa.InputError, match="no row for 1 of 3 samples: 'c'"):
         fa.io.from_dataframe(frame(), obs=obs.drop(index="c"))
-    with pytest.raises(fa.InputError, match="several rows for 1 samples: 'a'"):
+    with pytest.raises(fa.InputError, match="several rows for 1 sample: 'a'"):
         fa.io.from_dataframe(frame(), obs=pd.concat([obs, obs.loc[["a", "other"]]]))
     with pytest.raises(fa.InputError, match="obs is a dict"):
         fa.io.from_dataframe(frame(), obs={"a": 1})  # type: ignore[arg-type]

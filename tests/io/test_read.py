@@ -111,7 +111,7 @@ def test_obs_from_a_file(tmp_path):
 def test_index_col(tmp_path):
     path = tmp_path / "b.csv"
     path.write_text("gene,cpg,S1,S2\nG1,cg1,0.1,0.5\nG2,cg2,0.25,0.75\nG3,cg3,NA,0.9\n")
-    with pytest.raises(fa.InputError, match=r"1 columns hold text besides the one of row names \('cpg'\): 'gene'"):
+    with pytest.raises(fa.InputError, match=r"1 column holds text besides the one of row names \('cpg'\): 'gene'"):
         fa.io.read_betas(path)
     path.write_text("cg1,cg2,cg3\n0.1,0.25,NA\n0.5,0.75,0.9\n")
     with pytest.raises(fa.InputError, match="index_col=False"):
@@ -180,6 +180,12 @@ def test_a_gz_cut_off_in_the_middle(tmp_path):
 
 
 def test_arguments(tmp_path):
+    for wrong, word in ((3, "got int, such as"), (None, "got NoneType"), (pd.DataFrame(), r"from_dataframe\(df\)")):
+        with pytest.raises(fa.InputError, match=f"read_betas takes the path of a file, .*{word}"):
+            fa.io.read_betas(wrong)  # type: ignore[arg-type]
+    for sep in ("", ", ", 3):
+        with pytest.raises(fa.InputError, match=r"sep=.* is not one character"):
+            fa.io.read_betas(tmp_path / "b.csv", sep=sep)  # type: ignore[arg-type]
     with pytest.raises(fa.InputError, match="No file"):
         fa.io.read_betas(tmp_path / "none.csv")
     with pytest.raises(fa.InputError, match="is a folder"):

@@ -95,8 +95,9 @@ def test_categories_get_a_legend_and_stored_colours(scored):
 
 def test_numbers_get_a_colour_bar(scored):
     ax = pl.age(scored, color="bmi")
-    assert len(ax.get_figure().axes) == 2
-    assert ax.get_figure().axes[1].get_ylabel() == "bmi"
+    (bar,) = ax.child_axes
+    assert bar.get_ylabel() == "bmi"
+    assert [c for c in bar.collections if np.ndim(c.get_array()) and np.size(c.get_array())]
 
 
 def test_missing_and_many_categories_are_drawn(scored):
@@ -105,6 +106,35 @@ def test_missing_and_many_categories_are_drawn(scored):
     many = repeated(12, scored)
     many.obs["plate"] = [f"p{i:02d}" for i in range(12)]
     assert len(pl.age(many, color="plate").get_legend().get_texts()) == 12
+
+
+@pytest.mark.parametrize("color", [None, "sex", "bmi", "plate"])
+@pytest.mark.parametrize(
+    "name", ["Horvath pan-tissue clock", "EnsembleAge dynamic bone marrow transplant agetransformed"]
+)
+def test_a_figure_saved_plainly_is_whole(scored, tmp_path, color, name):
+    many = repeated(24, scored)
+    many.obs["sex"] = pd.Categorical(["a healthy control", "m"] * 12)
+    many.obs["bmi"] = np.linspace(20, 30, 24)
+    many.obs["plate"] = [f"plate {i:02d}" for i in range(24)]
+    many.uns["falconage"]["scores"]["clock_scores"]["clocks"].loc["horvath2013", "name"] = name
+    ax = pl.age(many, color=color)
+    path = tmp_path / "age.png"
+    ax.get_figure().savefig(path)
+    picture = plt.imread(path)[..., :3]
+    for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
+        assert (edge == 1).all()
+    # whole and no larger than need be: everything that is drawn, and a rim
+    drawn = np.argwhere((picture < 1).any(axis=-1))
+    assert (drawn.min(axis=0) <= 20).all()
+    assert (drawn.max(axis=0) >= np.array(picture.shape[:2]) - 21).all()
+    box = ax.get_window_extent()
+    assert box.width == pytest.approx(box.height, rel=0.01)
+    assert box.width / ax.get_figure().dpi == pytest.approx(3.4, abs=0.1)
+
+
+def test_clocks_go_by_any_name_of_the_catalogue(scored):
+    assert pl.age(scored, clock="Horvath1").get_ylabel() == "Horvath pan-tissue clock (years)"
 
 
 def test_draws_into_given_axes_and_leaves_settings_alone(scored):
@@ -137,6 +167,8 @@ def test_a_pace_is_refused(scored):
     ("arguments", "words"),
     [
         ({"clock": "hannum"}, "No scores of 'hannum'"),
+        ({"clock": "Levine"}, "No scores of 'dnamphenoage'"),
+        ({"clock": "@age"}, "stands for 2 clocks; expected one of"),
         ({"clock": ["horvath2013"]}, "one clock"),
         ({"age_key": "years"}, "age_key="),
         ({"color": "group"}, "not a column"),

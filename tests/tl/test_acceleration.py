@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from falconage import datasets, tl
-from falconage._errors import CovariateWarning, FalconageWarning, InputError, RefusedError
+from falconage._errors import CovariateWarning, FalconageWarning, InputError, RefusedError, UnknownClockError
 from falconage._sanitise import sanitise
 from falconage.tl._acceleration import acceleration
 
@@ -107,14 +107,59 @@ def test_gestational_age_in_days_is_noticed():
         acceleration(adata)
 
 
-def test_a_fraction_of_the_lifespan_needs_the_lifespan():
-    adata = scored({"normalised": [0.5, 0.4]}, age=[1.0, 2.0], span=[4.0, 10.0])
-    with pytest.raises(RefusedError, match="lifespan="):
+def test_a_fraction_of_the_lifespan_has_a_residual_only():
+    adata = scored({"normalised": [0.5, 0.4, 0.6]}, age=[1.0, 2.0, 3.0])
+    with pytest.raises(RefusedError, match="fraction of the maximum lifespan"):
         acceleration(adata)
-    acceleration(adata, lifespan=4.0)
-    np.testing.assert_allclose(adata.obsm[KEY]["normalised"], [0.25, -0.1])
-    acceleration(adata, lifespan="span")
-    np.testing.assert_allclose(adata.obsm[KEY]["normalised"], [0.25, 0.2])
+    acceleration(adata, kind="residual")
+    # the line through 0.5, 0.4, 0.6 at 1, 2, 3 is 0.4 + 0.05·age
+    np.testing.assert_allclose(adata.obsm[KEY]["normalised"], [0.05, -0.1, 0.05])
+
+
+def test_clocks_go_by_any_name_of_the_catalogue():
+    adata = scored({"horvath2013": [42.0], "petkovich_blood": [14.0]}, age=[40.0])
+    acceleration(adata, clocks=["Horvath1", "horvath2013"])
+    assert list(adata.obsm[KEY].columns) == ["horvath2013"]
+    acceleration(adata, clocks="@age")
+    assert list(adata.obsm[KEY].columns) == ["horvath2013", "petkovich_blood"]
+
+
+def test_notices_of_names_were_given_at_scoring_and_unscored_ids_are_named():
+    adata = scored({"bohlin": [39.5], "horvath2013": [40.0]}, age=[0.0], gestational_age=[40.0])
+    acceleration(adata, clocks=["Bohlin"])
+    with pytest.raises(InputError, match=r"No scores of 'dnamphenoage'.*it has bohlin, horvath2013"):
+        acceleration(adata, clocks="Levine")
+    with pytest.raises(InputError, match="No scores of 'grimage"):
+        acceleration(adata, clocks="GrimAge")
+    with pytest.raises(UnknownClockError, match=r"'horvat2013'; did you mean horvath2013.*scores here: bohlin"):
+        acceleration(adata, clocks=["horvat2013"])
+
+
+@pytest.mark.parametrize("scale", ["dunedinpoam38", "horvath2013"])
+def test_the_note_says_what_to_remember_of_the_scale(scale, cohort):
+    cohort.obs["one"] = 1.0
+    adata = scored({scale: cohort.obsm["clock_scores"]["horvath2013"].to_numpy()}, **cohort.obs)
+    acceleration(adata, kind="residual", covariates="one")
+    note = record_of(adata)["clocks"].loc[scale, "note"]
+    assert note.endswith("constant in the fit, hence left out: one")
+    assert note.startswith("centre 1; say so where a residual on age is meant; ") == (scale == "dunedinpoam38")
+    frozen = adata[:3].copy()
+    acceleration(frozen, kind="residual", reuse=adata)
+    note = record_of(frozen)["clocks"].loc[scale, "note"]
+    assert note == ("centre 1; say so where a residual on age is meant" if scale == "dunedinpoam38" else "")
+
+
+def test_only_own_results_are_replaced(cohort):
+    before = cohort.obsm["clock_scores"].copy()
+    cohort.obsm["X_pca"] = np.zeros((cohort.n_obs, 2))
+    for key in ("clock_scores", "X_pca"):
+        with pytest.raises(InputError, match=key):
+            acceleration(cohort, clocks="horvath2013", key_added=key)
+    pd.testing.assert_frame_equal(cohort.obsm["clock_scores"], before)
+    assert "acceleration" not in cohort.uns["falconage"]
+    acceleration(cohort, clocks="horvath2013", key_added="mine")
+    acceleration(cohort, clocks="horvath2013", kind="residual", key_added="mine")
+    assert record_of(cohort, "mine")["kind"] == "residual"
 
 
 @pytest.mark.parametrize("clock", ["dunedinpoam38", "dnamtl", "fraction"])
@@ -243,6 +288,13 @@ def test_reuse_refuses_other_weights_and_missing_results(cohort):
     [
         ({"kind": "ratio"}, "'difference'"),
         ({"clocks": "hannum"}, "'hannum'"),
+        ({"clocks": []}, "clocks is empty"),
+        ({"clocks": 3}, "clocks=3"),
+        ({"clocks": [3]}, "named by text"),
+        ({"key": ["clock_scores"]}, "key="),
+        ({"key_added": "a/b"}, "'a/b'"),
+        ({"key_added": ""}, "key_added=''"),
+        ({"key_added": 3}, "key_added=3"),
         ({"key": "nope"}, "'clock_scores'"),
         ({"age_key": "years_old"}, "age_key="),
         ({"age_unit": "decades"}, "age_unit"),

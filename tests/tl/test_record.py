@@ -388,11 +388,51 @@ def test_scores_that_lost_their_company_are_not_joined(make, warned):
     assert adata.obsm[KEY + "_coverage"].shape[1] == adata.obsm[KEY + "_missing_bound"].shape[1] == n
 
 
-def test_a_foreign_obsm_of_the_same_name_is_not_read_as_scores(make, warned):
+def test_a_foreign_obsm_of_the_same_name_is_not_overwritten(make):
     adata = make("epitoc1")
     adata.obsm[KEY] = np.zeros((6, 3))
+    with pytest.raises(fa.InputError, match=r"clock_scores.*ndarray.*key_added="):
+        fa.tl.score_clocks(adata, "epitoc1")
+    assert adata.obsm[KEY].shape == (6, 3)
+
+
+def test_each_call_keeps_its_own_account(make, warned):
+    adata = make(["epitoc1", "hannum"])
+    adata.layers["b"] = adata.X.copy()
+    warned(adata, "hannum", layer="b", min_coverage=0.3)
     warned(adata, "epitoc1")
-    assert list(adata.obsm[KEY].columns) == ["epitoc1"]
+    record = fa.get.manifest(adata)
+    call = record["clocks"]["call"]
+    assert record["calls"][call["hannum"]]["params"]["min_coverage"] == 0.3
+    assert record["calls"][call["hannum"]]["input"]["where"] == "layers['b']"
+    assert record["calls"][call["epitoc1"]]["input"]["where"] == "X"
+    warned(adata, "hannum")
+    record = fa.get.manifest(adata)
+    assert set(record["calls"]) == set(record["clocks"]["call"])
+
+
+def test_obs_columns_follow_the_scores(make, warned):
+    adata = make("hannum")
+    warned(adata, "hannum")
+    adata.X = adata.X[::-1].copy()
+    warned(adata, "han*")
+    assert np.array_equal(adata.obs["hannum"], adata.obsm[KEY]["hannum"])
+
+
+def test_cells_filled_are_counted_by_their_source(make, warned):
+    adata = make(["horvath2013", "epitoc1"])
+    terms = fa.clocks.get("horvath2013").terms[0]
+    where = [adata.var_names.get_loc(f) for f in terms.features[:3]]
+    adata.X[1, where] = np.nan
+    adata.X[2, where[:1]] = np.nan
+    adata.X[4, adata.var_names.get_loc(fa.clocks.get("epitoc1").features[0])] = np.nan
+    cells = np.zeros(adata.shape, bool)
+    cells[5, where] = True
+    adata.layers["falconage_imputed"] = cells
+    warned(adata, ["horvath2013", "epitoc1"])
+    clocks = fa.get.manifest(adata)["clocks"]
+    assert clocks.loc["horvath2013", ["n_cells_filled", "n_cells_imputed", "fills"]].tolist() == [4, 3, "ref_own 4"]
+    assert clocks.loc["epitoc1", ["n_cells_filled", "fills"]].tolist() == [1, "dropped 1"]
 
 
 def test_manifest_is_a_copy(make, warned):

@@ -22,6 +22,9 @@ def resolve(device: str | None) -> Device:
     asked = settings.device if device is None or device == "auto" else device
     if asked in ("auto", "cpu"):
         return Device(asked, "cpu")
+    if not isinstance(asked, str):
+        msg = f"device={asked!r} is a {type(asked).__name__}; expected 'auto' or 'cpu'."
+        raise DeviceError(msg)
     if asked == "cuda" or asked.startswith("cuda:"):
         msg = f"device={asked!r}: this version computes on the CPU only. Type device='cpu' or device='auto'."
         raise DeviceError(msg)

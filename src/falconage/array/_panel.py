@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-__all__ = ["Found", "Panel", "run_panel"]
+__all__ = ["M_CLIP", "M_VALUE", "SHIFT", "SQUARE", "Found", "Panel", "run_panel"]
+
+
+SQUARE, SHIFT, M_VALUE = 1, 2, 3
+"""What a derived row does to a value: square it, subtract a parameter, or take the M-value."""
+
+M_CLIP = 1e-6
+"""A fraction is kept this far from 0 and 1 before the logit."""
 
 
 class Panel(NamedTuple):
@@ -46,8 +53,7 @@ class Found(NamedTuple):
 
     ``predictor`` n × k; ``missing`` 5 × n × k: terms missing, their |weight|, how far the unmeasured values
     could move the predictor down and up, and the |weight| filled by the sample's own median; ``low``, ``high``
-    and ``seen`` n: range and number of the measured values, the range given as 0 to 1 where a block holds nothing
-    but fractions; ``holes`` ``fixed``: rows with a hole in any sample.
+    and ``seen`` n: range and number of the measured values; ``holes`` ``fixed``: samples with a hole in each row.
     """
 
     predictor: NDArray[np.float64]
@@ -55,11 +61,12 @@ class Found(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     seen: NDArray[np.int64]
-    holes: NDArray[np.bool_]
+    holes: NDArray[np.int64]
 
 
-def _empty(n: int, k: int, rows: int) -> Found:
-    missing, holes = np.zeros((5, n, k)), np.zeros(rows, np.bool_)
+def _empty(n: int, k: int, rows: int, n_chunks: int) -> Found:
+    """Zeros where the kernels write only what there is to say; each thread counts holes in a row of its own."""
+    missing, holes = np.zeros((5, n, k)), np.zeros((n_chunks, rows), np.int64)
     return Found(np.empty((n, k)), missing, np.empty(n), np.empty(n), np.empty(n, np.int64), holes)
 
 
@@ -91,9 +98,9 @@ def run_panel(x: NDArray[np.floating] | sparse.csr_matrix, columns: NDArray[np.i
     from falconage.array.kernels import _panel_cpu as kernels
 
     n = x.shape[0]
-    found = _empty(n, len(panel.intercept), panel.fixed)
-    static = kernels.static_missing(panel)
     n_chunks = _chunks(n)
+    found = _empty(n, len(panel.intercept), panel.fixed, n_chunks)
+    static = kernels.static_missing(panel)
     if isinstance(x, np.ndarray):
         run = kernels.dense_parallel if n_chunks > 1 else kernels.dense_serial
         run(x, columns, panel, static, found, n_chunks)
@@ -102,4 +109,4 @@ def run_panel(x: NDArray[np.floating] | sparse.csr_matrix, columns: NDArray[np.i
         slots[columns] = np.arange(len(columns))
         run = kernels.csr_parallel if n_chunks > 1 else kernels.csr_serial
         run((x.data, x.indices, x.indptr), slots, panel, static, found, n_chunks)
-    return found
+    return found._replace(holes=found.holes.sum(axis=0))

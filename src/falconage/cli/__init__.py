@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from falconage._errors import FalconageError, RefusedError
 from falconage.cli._output import OutputError
 from falconage.cli._parser import BAD_INPUT, INTERRUPTED, NOT_WRITTEN, REFUSED, make_parser
+from falconage.cli._shell import in_shell
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -40,9 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             _run(args)
             sys.stdout.flush()
     except RefusedError as error:
-        return _fail(error, REFUSED)
+        return _fail(in_shell(str(error)), REFUSED)
     except FalconageError as error:
-        return _fail(error, BAD_INPUT)
+        return _fail(in_shell(str(error)), BAD_INPUT)
     except BrokenPipeError:
         # The reader of a pipe (head, less) has seen enough.
         _silence()
@@ -84,4 +85,6 @@ def _show_warnings_plainly() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", UserWarning)
     # The warning machinery calls this by position.
-    warnings.showwarning = lambda message, *_args, **_kwargs: print(f"falconage: warning: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_args, **_kwargs: print(
+        f"falconage: warning: {in_shell(str(message))}", file=sys.stderr
+    )

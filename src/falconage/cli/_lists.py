@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from falconage._text import number
 from falconage.cli._parser import falconage_version
 from falconage.cli._text import aligned
 
@@ -41,7 +42,10 @@ def clocks(args: Namespace) -> None:
     rows = found[list(_COLUMNS.values())].astype(object).where(found[list(_COLUMNS.values())].notna(), "")
     cells = [[_short(str(cell)) for cell in row] for row in rows.itertuples(index=False)]
     print("\n".join(aligned(list(_COLUMNS), cells, right=["features"])))
-    print(f"falconage: {len(found)} clocks, {int((found['status'] == 'shipped').sum())} shipped", file=sys.stderr)
+    print(
+        f"falconage: {number(len(found), 'clock')}, {int((found['status'] == 'shipped').sum())} shipped",
+        file=sys.stderr,
+    )
 
 
 def _short(text: str) -> str:

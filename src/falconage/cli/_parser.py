@@ -79,13 +79,10 @@ def _add_score(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     option("-o", "--output", metavar="FILE", help=".h5ad, .csv or .parquet; NAME_scores.h5ad here by default")
     option("--obs", metavar="FILE", help="table of samples: age, sex, tissue, … (csv, tsv, parquet)")
-    option("--sep", help="separator of a text file; found by itself")
-    option("--layer", help="layer of an .h5ad or .zarr to score instead of X")
+    option("--sep", type=_sep, help="separator of a text file, tab for tabs; found by itself")
     option("--device", default="auto", help="auto or cpu (default: %(default)s)")
-    option("--species", help="such as human, mouse, 'Mus musculus'")
-    option("--tissue", help="tissue of all samples, such as blood; column 'tissue' of obs by default")
-    option("--sex-map", metavar="CODE=SEX,…", type=_sex_map, help="what codes mean, such as 0=female,1=male")
-    option("--genome-build", metavar="BUILD", help="of features that are positions, such as hg38, mm10")
+    _add_places(parser)
+    _add_samples(parser)
     option(
         "--on-refusal",
         choices=["raise", "warn"],
@@ -99,6 +96,58 @@ def _add_score(add: Callable[..., argparse.ArgumentParser]) -> None:
         metavar="SHARE",
         help="smallest part of a clock that must be measured, 0 to 1 (default: %(default)s)",
     )
+    option(
+        "--missing",
+        choices=["catalogue", "raise", "nan"],
+        default="catalogue",
+        help="features without a value: filled by the policy of each clock, an error, or no score "
+        "(default: %(default)s)",
+    )
+    option("--reference", metavar="FILE", help="csv or tsv with columns feature,beta that stand in first")
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    """Where in an object the values and the names of features are."""
+    matrix = parser.add_mutually_exclusive_group()
+    matrix.add_argument("--layer", help="layer of an .h5ad or .zarr to score instead of X")
+    matrix.add_argument("--use-raw", action="store_true", help="score raw of an .h5ad or .zarr instead of X")
+    parser.add_argument(
+        "--feature-key", metavar="COLUMN", help="column of var with the feature names; its index by default"
+    )
+    parser.add_argument("--genome-build", metavar="BUILD", help="of features that are positions, such as hg38, mm10")
+
+
+def _add_samples(parser: argparse.ArgumentParser) -> None:
+    """What is known of the samples, for all of them or as a column of obs."""
+    option = parser.add_argument
+    option("--age-key", metavar="COLUMN", help="column of obs with ages; age by default")
+    option(
+        "--age-unit",
+        choices=["years", "months", "weeks", "days", "hours"],
+        default="years",
+        help="of that column (default: %(default)s)",
+    )
+    option(
+        "--sex-key",
+        metavar="COLUMN",
+        help="column of obs with sex; sex, or a column female of truth values, by default",
+    )
+    option("--sex-map", metavar="CODE=SEX,…", type=_sex_map, help="what codes mean, such as 0=female,1=male")
+    species = parser.add_mutually_exclusive_group()
+    species.add_argument("--species", help="such as human, mouse, 'Mus musculus'")
+    species.add_argument("--species-key", metavar="COLUMN", help="column of obs with species")
+    tissue = parser.add_mutually_exclusive_group()
+    tissue.add_argument("--tissue", help="tissue of all samples, such as blood")
+    tissue.add_argument("--tissue-key", metavar="COLUMN", help="column of obs with tissues; tissue by default")
+
+
+def _sep(text: str) -> str:
+    if text in {"\\t", "tab"}:
+        return "\t"
+    if len(text) != 1:
+        msg = f"{text!r} is not one character; type ',' or ';' or tab"
+        raise argparse.ArgumentTypeError(msg)
+    return text
 
 
 def _sex_map(text: str) -> dict[str, str]:

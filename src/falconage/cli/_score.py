@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from falconage._errors import InputError
+from falconage._errors import InputError, RefusedError
+from falconage._text import number as counted
 from falconage.cli._h5ad import write_h5ad
+from falconage.cli._inputs import read_data, read_reference
 from falconage.cli._output import check_output, write_whole
+from falconage.cli._shell import in_shell
 from falconage.cli._text import aligned, number, share
 
 if TYPE_CHECKING:
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["score"]
 
-_DATASETS = ("liver_450k", "toy")
 _ON_SCREEN = 60
 _REASONS = 10
 
@@ -31,21 +34,18 @@ def score(args: Namespace) -> None:
     kind = check_output(out)
     names = None if args.clocks is None else [name.strip() for name in args.clocks.split(",") if name.strip()]
     _check_names(names)
-    adata = _read(args)
+    _check_settings()
+    reference = read_reference(args.reference)
+    adata = read_data(args)
 
     from falconage import get, tl
 
-    tl.score_clocks(
-        adata,
-        names,
-        layer=args.layer,
-        device=args.device,
-        species=args.species,
-        sex_map=args.sex_map,
-        genome_build=args.genome_build,
-        min_coverage=args.min_coverage,
-        on_refusal=args.on_refusal,
-    )
+    try:
+        tl.score_clocks(adata, names, reference=reference, **_keywords(args, adata))
+    except RefusedError as error:
+        if names is not None:
+            raise
+        raise RefusedError(_no_core_clock(args.species), error.reasons) from error
     table = get.scores(adata, tidy=True)
     try:
         write_whole(out, _writer(kind, adata, table))
@@ -54,6 +54,37 @@ def score(args: Namespace) -> None:
         # A full disk does not take the scores with it.
         _print_table(table, out)
     _print_refused(get.manifest(adata)["refused"], named=names is not None)
+
+
+def _keywords(args: Namespace, adata: AnnData) -> dict[str, Any]:
+    """Arguments of the call; a column that was typed must be there, the usual ones need not."""
+    columns = {key: getattr(args, key) for key in ("age_key", "sex_key", "species_key", "tissue_key")}
+    columns = {key: name for key, name in columns.items() if name is not None}
+    for key, name in columns.items():
+        if name not in adata.obs.columns:
+            held = ", ".join(map(repr, adata.obs.columns)) or "none"
+            msg = f"{key}={name!r} is not a column of obs. Columns: {held}. Type one of them, or add it with obs=."
+            raise InputError(msg)
+    same = ("layer", "use_raw", "feature_key", "genome_build", "device", "species", "sex_map", "age_unit")
+    return columns | {key: getattr(args, key) for key in (*same, "missing", "min_coverage", "on_refusal")}
+
+
+def _no_core_clock(species: str | None) -> str:
+    """Why nothing was computed where no clock was named, in one sentence."""
+    from falconage.clocks import table
+    from falconage.clocks._species import HUMAN, accepts, latin_name
+
+    latin = HUMAN if species is None else latin_name(species)
+    if latin == HUMAN:
+        return "no core clock can be computed on these data; name one with --clocks to see why"
+    shipped = table().query("status == 'shipped'")
+    words = [word for word in dict.fromkeys(", ".join(shipped["species"]).split(", ")) if accepts((word,), latin)]
+    own = next((word for word in words if word != "mammals"), None)
+    if own is None:
+        hint = "; falconage clocks mammals lists those for any mammal" if words else ""
+    else:
+        hint = f"; falconage clocks {own} lists those that are"
+    return f"no core clock is made for {latin.capitalize()} on these features{hint}"
 
 
 def _check_names(names: list[str] | None) -> None:
@@ -65,7 +96,17 @@ def _check_names(names: list[str] | None) -> None:
         raise InputError(msg)
     from falconage.clocks import _catalog
 
-    _catalog.resolve(names)
+    with warnings.catch_warnings():
+        # The notice that a name was understood comes once, with the scores.
+        warnings.simplefilter("ignore")
+        _catalog.resolve(names)
+
+
+def _check_settings() -> None:
+    """Refuse a wrong variable before a large file is read."""
+    from falconage import settings
+
+    _ = settings.batch_size, settings.progress
 
 
 def _stem(data: str) -> str:
@@ -73,51 +114,6 @@ def _stem(data: str) -> str:
     for ending in (".gz", ".bz2", ".zst"):
         name = name.removesuffix(ending)
     return Path(name).stem
-
-
-def _read(args: Namespace) -> AnnData:
-    from falconage import datasets, io
-
-    path = Path(args.data)
-    if args.data in _DATASETS:
-        adata: AnnData = getattr(datasets, args.data)()
-    elif not path.exists():
-        msg = (
-            f"no file {args.data!r} in {str(Path.cwd())!r}, and no data set of that name "
-            f"({', '.join(_DATASETS)}). Check the path."
-        )
-        raise InputError(msg)
-    elif path.suffix in {".h5ad", ".zarr"}:
-        adata = _read_anndata(path)
-    else:
-        adata = io.read_betas(path, sep=args.sep)
-    if args.obs:
-        _join_obs(adata, args.obs)
-    if args.tissue:
-        adata.obs["tissue"] = args.tissue
-    return adata
-
-
-def _read_anndata(path: Path) -> AnnData:
-    import anndata
-
-    try:
-        return anndata.read_h5ad(path) if path.suffix == ".h5ad" else anndata.read_zarr(path)
-    except ImportError as error:
-        msg = f"{path.name!r} needs the zarr package: pip install zarr"
-        raise InputError(msg) from error
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
-        msg = f"{path.name!r} cannot be read as an AnnData {path.suffix} file, or is damaged: {error}"
-        raise InputError(msg) from error
-
-
-def _join_obs(adata: AnnData, file: str) -> None:
-    """Add the columns of a table of samples, in place of those of the same name."""
-    from falconage.io._obs import align_obs
-
-    given = align_obs(file, list(adata.obs_names))
-    for name in given.columns:
-        adata.obs[name] = given[name].to_numpy()
 
 
 def _writer(kind: str, adata: AnnData, table: pd.DataFrame) -> Callable[[Path], None]:
@@ -135,7 +131,7 @@ def _print_table(table: pd.DataFrame, out: Path) -> None:
     columns["coverage"] = shown["coverage"].map(share)
     print("\n".join(aligned(list(columns), zip(*columns.values(), strict=True), right=["value", "coverage"])))
     if len(shown) < len(table):
-        print(f"falconage: {len(table) - len(shown)} more rows are in {out}", file=sys.stderr)
+        print(f"falconage: {counted(len(table) - len(shown), 'more row', ('is', 'are'))} in {out}", file=sys.stderr)
 
 
 def _print_refused(refused: pd.DataFrame, *, named: bool) -> None:
@@ -143,10 +139,11 @@ def _print_refused(refused: pd.DataFrame, *, named: bool) -> None:
     if len(refused) == 0:
         return
     if not named:
-        text = f"{len(refused)} core clocks do not fit these data; name one with --clocks to see why"
-        print(f"falconage: {text}", file=sys.stderr)
+        number_of = counted(len(refused), "core clock", ("does", "do"))
+        print(f"falconage: {number_of} not fit these data; name one with --clocks to see why", file=sys.stderr)
         return
-    lines = [f"  {clock}: {reason}" for clock, reason in refused["reason"].head(_REASONS).items()]
+    lines = [f"  {clock}: {in_shell(reason)}" for clock, reason in refused["reason"].head(_REASONS).items()]
     if len(refused) > _REASONS:
         lines.append(f"  … and {len(refused) - _REASONS} more")
-    print(f"falconage: {len(refused)} clocks were not computed:", *lines, sep="\n", file=sys.stderr)
+    head = f"falconage: {counted(len(refused), 'clock', ('was', 'were'))} not computed:"
+    print(head, *lines, sep="\n", file=sys.stderr)

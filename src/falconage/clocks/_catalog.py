@@ -11,6 +11,7 @@ import pandas as pd
 from falconage._errors import InputError
 from falconage.clocks._clock import Clock
 from falconage.clocks._names import resolve_names
+from falconage.clocks._scales import check_unit
 from falconage.clocks._store import read_rows, reference_450k, species_table, terms_of
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ def search(query: str) -> pd.DataFrame:
 
 
 def _clock(row: dict[str, str]) -> Clock:
+    if row["scale"]:
+        check_unit(row["scale"], row["unit"])
     return Clock(**{name: _READERS.get(name, str)(row[name]) for name in _FACTS})  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from falconage.clocks import _catalog
 from falconage.clocks._features import Match, index_features, looks_like, match
 from falconage.clocks._lines import WEAK_SHARE, Values
 from falconage.clocks._panel import Account, Stack, account, assemble, restrict, stack_clocks
-from falconage.clocks._species import HUMAN, accepts, latin_name
+from falconage.clocks._species import HUMAN, accepts, canonical_build, latin_name, species_of_build
 from falconage.clocks._tissue import fits, simple
 
 if TYPE_CHECKING:
@@ -79,7 +79,13 @@ def floor_of(clock: Clock, min_coverage: float) -> float:
 
 
 def misfit(
-    clock: Clock, *, kind: str, genome_build: str | None, species: Iterable[str], tissues: Iterable[str] = ()
+    clock: Clock,
+    *,
+    kind: str,
+    genome_build: str | None,
+    species: Iterable[str],
+    species_stated: bool,
+    tissues: Iterable[str] = (),
 ) -> str:
     """Why a clock cannot be used on such data, before its features are looked for; ``""`` = nothing against it."""
     if clock.modality != "dna_methylation":
@@ -92,10 +98,12 @@ def misfit(
         if genome_build is None:
             build = clock.genome_build
             return f"its features are positions in {build}; type genome_build={build!r} if those of the data are"
-        if genome_build.lower() != clock.genome_build.lower():
+        if canonical_build(genome_build) != canonical_build(clock.genome_build):
             return f"its features are positions in {clock.genome_build}; the data are in {genome_build}"
     elif kind == "position":
         return "its features are probe ids; the data have genome positions"
+    if not species_stated and clock.species != ("human",):
+        return f"it is made for {' and '.join(clock.species)}, and no species is stated; type species= or species_key="
     kinds = set(species)
     if not any(accepts(clock.species, s) for s in kinds):
         named = ", ".join(sorted(s.capitalize() or "unknown" for s in kinds))
@@ -239,14 +247,18 @@ def compatible(
     """
     ids = [c.id for c in _catalog.facts()] if clocks is None else _catalog.resolve(clocks)
     rows = {c.id: c for c in _catalog.facts()}
-    kind, kinds = looks_like(names), {HUMAN if species is None else latin_name(species)}
+    of_build = "" if genome_build is None else species_of_build(genome_build)
+    stated = species is not None or of_build != ""
+    kind, kinds = looks_like(names), {latin_name(species) if species is not None else of_build or HUMAN}
     word = simple(tissue or "")
-    reasons = {i: misfit(rows[i], kind=kind, genome_build=genome_build, species=kinds, tissues={word}) for i in ids}
+    given = {"kind": kind, "genome_build": genome_build, "species": kinds, "species_stated": stated}
+    reasons = {i: misfit(rows[i], **given, tissues={word}) for i in ids}  # type: ignore[arg-type]
     left = [i for i in ids if not reasons[i]]
     shares: dict[str, float] = {}
     if left:
-        stated = species is not None or kind != "cpg"
-        fitted = fit_features(names, _catalog.load(left), min_coverage=min_coverage, species_stated=stated)
+        fitted = fit_features(
+            names, _catalog.load(left), min_coverage=min_coverage, species_stated=stated or kind != "cpg"
+        )
         reasons.update(fitted.reasons)
         shares = fitted.shares
     return pd.DataFrame(

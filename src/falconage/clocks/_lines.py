@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from falconage.array._panel import M_CLIP, M_VALUE, SHIFT, SQUARE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -15,14 +17,12 @@ if TYPE_CHECKING:
 
     from falconage.clocks._clock import Clock, Terms
 
-__all__ = ["FILLS", "M_VALUE", "SHIFT", "SQUARE", "WEAK_SHARE", "Lines", "Values", "lines_of", "logit2"]
+__all__ = ["FILLS", "WEAK_SHARE", "Lines", "Values", "lines_of", "logit2"]
 
 WEAK_SHARE = 0.05
 """Largest share of a score's |weight| that a sample's own median may fill."""
 
-M_CLIP = 1e-6
 FILLS = ("none", "reference=", "ref_own", "ref450k", "sample_median", "dropped", "medians_sex")
-SQUARE, SHIFT, M_VALUE = 1, 2, 3
 
 
 def logit2(beta: NDArray[np.float64]) -> NDArray[np.float64]:

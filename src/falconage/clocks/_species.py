@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from falconage._errors import InputError
+from falconage._text import plain_word
 from falconage.clocks._catalog import species_table
 from falconage.clocks._links import star_max_age
 
@@ -16,11 +19,30 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["HUMAN", "MOUSE", "accepts", "latin_name", "latin_names", "life_history"]
+__all__ = [
+    "HUMAN",
+    "MOUSE",
+    "accepts",
+    "canonical_build",
+    "latin_name",
+    "latin_names",
+    "life_history",
+    "species_of_build",
+]
 
 HUMAN, MOUSE = "homo sapiens", "mus musculus"
-_CLOCK_WORDS = {"human": HUMAN, "mouse": MOUSE, "rat": "rattus norvegicus", "monkey": "macaca mulatta"}
-_UNKNOWN = frozenset({"", "nan", "na", "none", "unknown", "<na>"})
+RAT = "rattus norvegicus"
+_CLOCK_WORDS = {"human": HUMAN, "mouse": MOUSE, "rat": RAT, "monkey": "macaca mulatta"}
+_WORDS = {
+    **_CLOCK_WORDS,
+    **dict.fromkeys(("humans", "h. sapiens", "hs"), HUMAN),
+    **dict.fromkeys(("mice", "house mouse", "m. musculus", "mm"), MOUSE),
+    **dict.fromkeys(("rats", "norway rat", "brown rat"), RAT),
+}
+_BUILDS = {
+    **{"grcm37": "mm9", "grcm38": "mm10", "grcm39": "mm39", "ncbi37": "mm9"},
+    **{"ncbi36": "hg18", "grch37": "hg19", "grch38": "hg38", "b37": "hg19"},
+}
 
 
 def latin_name(name: object) -> str:
@@ -29,22 +51,52 @@ def latin_name(name: object) -> str:
     Raises
     ------
     InputError
-        The species is not in the table of traits and is none that a clock names.
+        The species is not in the table of traits and is none that a clock names, or a common name has several rows.
     """
-    text = " ".join(str(name).strip().lower().replace("_", " ").split())
-    if text in _UNKNOWN:
-        return ""
-    if text in _CLOCK_WORDS:
-        return _CLOCK_WORDS[text]
+    text = plain_word(name)
+    if text == "" or text in _WORDS:
+        return _WORDS.get(text, "")
     table = species_table()
     if text in table.index:
         return text
-    common = table["common"].fillna("").str.lower()
-    hits = table.index[common == text]
-    if len(hits):
-        return str(hits[0])
-    msg = f"Species {str(name)!r} is not known. Type its latin name, e.g. species='Mus musculus', or 'human', 'mouse'."
+    hits = _common_names().get(text.replace("-", " "), [])
+    if len(hits) == 1:
+        return hits[0]
+    if hits:
+        msg = f"{str(name)!r} stands for several species. Type the latin name of one: {', '.join(map(repr, hits))}."
+        raise InputError(msg)
+    near = get_close_matches(text, [*_WORDS, *_common_names(), *table.index], n=3)
+    meant = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+    msg = f"Species {str(name)!r} is not known.{meant} Type its latin name, e.g. species='Mus musculus', or 'human'."
     raise InputError(msg)
+
+
+@cache
+def _common_names() -> dict[str, list[str]]:
+    """Common name in lower case → latin names; a cell of the table may hold several names."""
+    table = species_table()
+    out: dict[str, list[str]] = {}
+    for latin, common in table["common"].items():
+        for word in str(common).lower().replace("-", " ").split(";"):
+            if word.strip():
+                out.setdefault(word.strip(), []).append(str(latin))
+    return out
+
+
+def canonical_build(build: str) -> str:
+    """Genome build under one name, e.g. ``"mm10"`` for GRCm38; an unknown one comes back in lower case."""
+    text = build.strip().lower()
+    return _BUILDS.get(text, text)
+
+
+def species_of_build(build: str) -> str:
+    """Latin name of the species of a genome build; ``""`` if the build is not known."""
+    name = canonical_build(build)
+    return next((latin for prefix, latin in (("mm", MOUSE), ("hg", HUMAN), ("rn", RAT)) if _is_build(name, prefix)), "")
+
+
+def _is_build(name: str, prefix: str) -> bool:
+    return name.startswith(prefix) and name[len(prefix) :].isdigit()
 
 
 def latin_names(values: pd.Series) -> NDArray[np.object_]:

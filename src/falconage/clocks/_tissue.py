@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from falconage._text import plain_word
+
 __all__ = ["CFDNA", "DEFAULT_TISSUES", "fits", "simple"]
 
 CFDNA = "plasma cfDNA"
@@ -41,9 +43,7 @@ DEFAULT_TISSUES = frozenset({"multi-tissue", "blood", "blood+saliva", "skin+bloo
 
 def simple(tissue: object) -> str:
     """The house's word for a tissue as people write it; unknown words come back in lower case, missing as ``""``."""
-    text = " ".join(str(tissue).strip().lower().replace("_", " ").split())
-    if text in ("", "nan", "none", "na", "unknown", "<na>"):
-        return ""
+    text = plain_word(tissue)
     return _SIMPLE.get(text, text)
 
 

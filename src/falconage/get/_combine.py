@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import anndata as ad
@@ -15,7 +16,7 @@ from falconage.get._merge import merge_records
 from falconage.tl._record import hash_array, hash_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from anndata import AnnData
 
@@ -37,9 +38,11 @@ def combine(adatas: Iterable[AnnData], *, key: str = SCORES) -> AnnData:
     Returns
     -------
     A new AnnData without ``X``: all ``obs`` columns, the scores with coverage and bound in ``obsm``, and in
-    ``uns`` the merged record. There, ``n_scored`` is the sum; ``n_present``, ``coverage_min`` and ``floor``
-    are the lowest and ``n_absent_filled`` the highest of the parts; what else differs (device, dtype, layer …)
-    reads ``"mixed"``; and ``parts`` keeps each part's own input, output, params, versions and time.
+    ``uns`` the merged record. There, ``n_scored``, ``n_cells_filled``, ``n_cells_imputed``, ``fills`` and
+    ``n_samples_median_filled`` are sums; ``n_present``, ``coverage_min`` and ``floor`` are the lowest and
+    ``floor_max``, ``n_absent_filled``, ``median_filled_share_max`` and ``share_below_ground`` the highest of the
+    parts; what else differs (device, layer …) reads ``"mixed"``; and ``parts`` keeps each part's own input, output,
+    params, versions, calls and time.
 
     Raises
     ------
@@ -76,7 +79,12 @@ _SUFFIXES = (COVERAGE_SUFFIX, BOUND_SUFFIX)
 
 
 def _checked(adatas: Iterable[AnnData], key: str) -> list[AnnData]:
-    parts: list[AnnData] = [adatas] if isinstance(adatas, ad.AnnData) else list(adatas)
+    if isinstance(adatas, ad.AnnData):
+        adatas = [adatas]
+    if not isinstance(adatas, Iterable):
+        msg = f"combine takes a list of scored objects, got {type(adatas).__name__}. Type fa.get.combine([a, b])."
+        raise InputError(msg)
+    parts: list[AnnData] = list(adatas)
     if len(parts) < 2:
         msg = f"combine joins two or more scored objects, got {len(parts)}. Type fa.get.combine([a, b])."
         raise InputError(msg)

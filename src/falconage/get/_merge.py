@@ -11,6 +11,7 @@ import pandas as pd
 
 from falconage._errors import InputError
 from falconage._sanitise import sanitise
+from falconage.get._fills import read_fills, write_fills
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["merge_records"]
 
 _MUST_AGREE = ("weights_sha256", "unit", "scale", "form", "link")
-_REDUCE: dict[str, Callable[[Iterable[Any]], Any]] = {"n_scored": sum, "n_absent_filled": max}
-_OWN = ("created", "input", "output", "params", "versions")
+_OWN = ("created", "input", "output", "params", "versions", "calls")
 _MIXED = "mixed"
 
 
@@ -61,6 +61,8 @@ def _clocks(tables: Sequence[pd.DataFrame], coverage: pd.DataFrame) -> pd.DataFr
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
     found = [{row["__id__"]: row for row in _rows(table)} for table in tables]
     rows = [_clock(clock, [by_id[clock] for by_id in found if clock in by_id], columns) for clock in ids]
+    if "floor" in columns:
+        columns = [c for c in columns if c != "floor_max"] + ["floor_max"]
     merged = pd.DataFrame(rows, index=pd.Index(ids, dtype=object, name="clock"), columns=columns)
     if "coverage_median" in columns:
         medians = [float(coverage[c].median()) if c in coverage else np.nan for c in ids]
@@ -92,8 +94,31 @@ def _clock(clock: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
         elif any(isinstance(value, str) for value in values):
             merged[column] = _MIXED
         else:
-            merged[column] = min((v for v in values if not pd.isna(v)), default=np.nan)
-    return merged
+            merged[column] = _lowest(values)
+    return merged | {"floor_max": _highest(row.get(name) for row in rows for name in ("floor", "floor_max"))}
+
+
+def _lowest(values: Iterable[Any]) -> Any:
+    return min((v for v in values if not pd.isna(v)), default=np.nan)
+
+
+def _highest(values: Iterable[Any]) -> Any:
+    return max((v for v in values if not pd.isna(v)), default=np.nan)
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    return sum(v for v in values if not pd.isna(v))
+
+
+def _sum_fills(values: Iterable[Any]) -> str:
+    return write_fills(read_fills(values))
+
+
+_REDUCE: dict[str, Callable[[Iterable[Any]], Any]] = {
+    **dict.fromkeys(("n_scored", "n_cells_filled", "n_cells_imputed", "n_samples_median_filled"), _sum),
+    **dict.fromkeys(("n_absent_filled", "median_filled_share_max", "share_below_ground"), _highest),
+    "fills": _sum_fills,
+}
 
 
 def _parts(record: Mapping[str, Any]) -> list[dict[str, Any]]:

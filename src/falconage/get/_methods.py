@@ -8,6 +8,7 @@ import pandas as pd
 
 from falconage._errors import FalconageError
 from falconage._keys import SCORES
+from falconage.get._paragraph import LEFT_OUT, floors_of, paragraph, show_floors
 from falconage.get._tables import manifest
 
 if TYPE_CHECKING:
@@ -17,22 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Methods", "methods_text"]
 
-_MANY = 12
-
 _PREDICTOR = {
     "linear": "y = b + Σ w·x",
     "mean": "y = mean of the measured x",
     "division": "y = (2/k) Σ (x − β0) / (δ(1 − β0)) over the k measured CpGs",
 }
-
-_SOURCES = {
-    "ref_own": "the reference values published with the clock",
-    "ref450k": "medians of blood samples on the 450K array",
-    "sample_median": "the sample's own median over the clock's measured features",
-    "medians_sex": "medians of each sex published with the clock",
-    "reference=": "values given by the user",
-}
-_LEFT_OUT = frozenset({"", "none", "dropped"})
 
 
 class Methods(NamedTuple):
@@ -63,9 +53,11 @@ def methods_text(adata: AnnData, *, key: str = SCORES) -> Methods:
     Returns
     -------
     ``text`` and ``table``; the table's columns are ``name``, ``unit``, ``n_features`` (in the model),
-    ``n_present`` (measured), ``n_filled`` (absent features that got a stand-in value), ``filled_from``, ``form``,
-    ``formula``, ``doi``, ``citation``, ``licence``, ``patent_notice`` and ``weights_sha256``. What is not
-    known stays blank.
+    ``n_present`` (measured), ``n_filled`` (absent features that got a stand-in value), ``filled_from`` (how many
+    of them, by source), ``n_cells_filled`` (missing cells, over all samples, of features in the data),
+    ``cells_filled_from`` (cells by source, where an absent feature is one in each sample), ``n_cells_imputed``
+    (filled before scoring, by a recorded imputation), ``floor`` (of the coverage), ``form``, ``formula``, ``doi``,
+    ``citation``, ``licence``, ``patent_notice`` and ``weights_sha256``. What is not known stays blank.
 
     Raises
     ------
@@ -81,14 +73,27 @@ def methods_text(adata: AnnData, *, key: str = SCORES) -> Methods:
     >>> methods.text.startswith("Scores were computed with falconage")
     True
     """
-    record = manifest(adata, key=key)
+    record = _as_used(manifest(adata, key=key))
     table = _table(record)
-    return Methods(_paragraph(record, table, adata.n_obs), table)
+    return Methods(paragraph(record, table, adata.n_obs), table)
+
+
+def _as_used(record: dict[str, Any]) -> dict[str, Any]:
+    """Forget the stand-ins of clocks scored with ``missing="nan"``: samples that would need them have no score."""
+    clocks, absent = record["clocks"].copy(), record["absent"]
+    if "missing" not in clocks:
+        return record
+    strict = clocks["missing"] == "nan"
+    for column, nothing in (("n_cells_filled", 0), ("fills", "")):
+        if column in clocks:
+            clocks.loc[strict, column] = nothing
+    kept = absent[~absent["clock"].isin(clocks.index[strict])]
+    return {**record, "clocks": clocks, "absent": kept}
 
 
 def _table(record: Mapping[str, Any]) -> pd.DataFrame:
     clocks, absent = record["clocks"], record["absent"]
-    filled = absent[~absent["filled_from"].isin(_LEFT_OUT)].groupby("clock")["feature"].nunique()
+    filled = absent[~absent["filled_from"].isin(LEFT_OUT)].groupby("clock")["feature"].nunique()
     cited = _citations(clocks.index)
     columns = {
         "name": clocks["name"],
@@ -97,6 +102,10 @@ def _table(record: Mapping[str, Any]) -> pd.DataFrame:
         "n_present": clocks["n_present"],
         "n_filled": filled.reindex(clocks.index, fill_value=0),
         "filled_from": _filled_from(absent).reindex(clocks.index, fill_value=""),
+        "n_cells_filled": _counts(clocks, "n_cells_filled"),
+        "cells_filled_from": clocks["fills"].astype(object).fillna("") if "fills" in clocks else "",
+        "n_cells_imputed": _counts(clocks, "n_cells_imputed"),
+        "floor": pd.Series([show_floors(row) for row in floors_of(clocks)], index=clocks.index, dtype=object),
         "form": clocks["form"],
         "formula": pd.Series(
             {c: _formula(f, k) for c, f, k in zip(clocks.index, clocks["form"], clocks["link"], strict=True)},
@@ -116,6 +125,13 @@ def _filled_from(absent: pd.DataFrame) -> pd.Series:
     counts = absent.groupby(["clock", "filled_from"], sort=False).size().reset_index(name="n")
     counts["text"] = counts["n"].astype(str) + " " + counts["filled_from"].astype(object)
     return counts.groupby("clock", sort=False)["text"].agg(", ".join).astype(object)
+
+
+def _counts(clocks: pd.DataFrame, column: str) -> pd.Series:
+    """Blank where the record was written before this was counted."""
+    if column not in clocks:
+        return pd.Series("", index=clocks.index, dtype=object)
+    return clocks[column].map(lambda n: "" if pd.isna(n) else int(n)).infer_objects()
 
 
 def _formula(form: str, link: str) -> str:
@@ -139,83 +155,3 @@ def _citations(ids: pd.Index) -> dict[str, str]:
         except FalconageError:
             cited[clock] = ""
     return cited
-
-
-def _paragraph(record: Mapping[str, Any], table: pd.DataFrame, n_obs: int) -> str:
-    sentences = [
-        f"Scores were computed with falconage {_software(record['versions'])} for {_n(n_obs, 'sample')}.",
-        _clock_sentence(table),
-        _absent_sentence(record["absent"], table),
-        _coverage_sentence(record["clocks"]),
-        _device_sentence(record),
-    ]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _software(versions: Mapping[str, str]) -> str:
-    names = {"python": "Python", "anndata": "anndata", "numpy": "NumPy"}
-    others = ", ".join(f"{shown} {versions[name]}" for name, shown in names.items() if name in versions)
-    return versions.get("falconage", "of unknown version") + (f" ({others})" if others else "")
-
-
-def _clock_sentence(table: pd.DataFrame) -> str:
-    if len(table) > _MANY:
-        papers = table.loc[table["doi"] != "", "doi"].nunique()
-        return (
-            f"{len(table)} clocks of {_n(papers, 'publication')} were scored; names, versions and DOIs are in the "
-            "supplementary table."
-        )
-    shown = "; ".join(_clock(str(clock), facts) for clock, facts in table.to_dict("index").items())
-    return f"{'This clock was' if len(table) == 1 else 'These clocks were'} scored: {shown}."
-
-
-def _clock(clock: str, facts: Mapping[Any, Any]) -> str:
-    doi = f"; doi:{facts['doi']}" if facts["doi"] else ""
-    version = facts["weights_sha256"][:8] or "unknown"
-    features = _n(int(facts["n_features"]), "feature")
-    return f"{facts['name']} ({clock}, in {facts['unit']}; {features}{doi}; weights sha256 {version})"
-
-
-def _absent_sentence(absent: pd.DataFrame, table: pd.DataFrame) -> str:
-    """Say what stood in for features that are not in the data, and which clocks went without."""
-    filled = absent[~absent["filled_from"].isin(_LEFT_OUT)]
-    dropped = absent[absent["filled_from"] == "dropped"]
-    sentences = []
-    if len(filled):
-        where = "; ".join(_SOURCES.get(source, source) for source in pd.unique(filled["filled_from"]))
-        most, n_features = _largest(table)
-        sentences.append(
-            f"Absent features were replaced by {where}: {_n(int(table['n_filled'].sum()), 'feature')} over all clocks, "
-            f"at most {int(table['n_filled'].max())} of {n_features} in {most}."
-        )
-    else:
-        sentences.append("No absent feature was replaced.")
-    if len(dropped):
-        n_clocks = _n(dropped["clock"].nunique(), "clock")
-        sentences.append(f"In {n_clocks}, means over features, absent features were left out ({len(dropped):,}).")
-    return " ".join(sentences)
-
-
-def _largest(table: pd.DataFrame) -> tuple[str, int]:
-    position = int(table["n_filled"].to_numpy().argmax())
-    return str(table.index[position]), int(table["n_features"].iloc[position])
-
-
-def _coverage_sentence(clocks: pd.DataFrame) -> str:
-    floors = sorted({float(f) for f in clocks["floor"].dropna()})
-    floor = " or ".join(f"{f:g}" for f in floors)
-    lowest = clocks["coverage_min"].min()
-    return (
-        "Coverage is the smaller of the share of features and the share of absolute weights measured in a sample; "
-        f"below {floor} no score was given. The lowest coverage was {lowest:.3f}."
-    )
-
-
-def _device_sentence(record: Mapping[str, Any]) -> str:
-    device = record.get("device", "")
-    shown = {"cpu": "the CPU", "mixed": "several devices"}.get(device, device)
-    return f"Computed on {shown}." if device else ""
-
-
-def _n(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -114,9 +114,12 @@ def manifest(adata: AnnData, *, key: str = SCORES) -> dict[str, Any]:
     Returns
     -------
     A copy of ``uns["falconage"]["scores"][key]``: ``schema``, ``created`` (ISO time), ``params``, ``input``,
-    ``output``, ``versions``, ``clocks`` (one row for each score), ``refused`` (clock and reason), ``absent``
-    (clock, feature and where its value came from), ``warnings``, ``device``. Types are the same before
-    and after a file.
+    ``output``, ``versions``, ``clocks`` (one row for each score; ``call`` names the call that made it), ``refused``
+    (clock and reason), ``absent`` (clock, feature and where its value came from), ``warnings``, ``samples`` (what
+    was understood of sex, tissue and species), ``device``, and ``calls``: for every call under the key that a score
+    is left of, its own ``params``, ``input``, ``samples``, ``warnings`` and ``created``, where those at the top are
+    the latest call's. After :func:`combine`, ``parts`` has one record for each object, with its ``calls``.
+    Types are the same before and after a file.
 
     Raises
     ------

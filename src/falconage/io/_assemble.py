@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from falconage._errors import InputError
+from falconage._text import number
 from falconage.io._ids import Orientation, few, find_orientation
 from falconage.io._obs import align_obs
 
@@ -35,16 +36,27 @@ def assemble(table: Table, *, obs: pd.DataFrame | str | Path | None, orientation
 
     rows, columns, values = table
     if 0 in values.shape:
-        msg = f"The table has {len(rows)} rows and {len(columns)} columns of values; nothing to read."
+        msg = (
+            f"The table has {number(len(rows), 'row')} and {number(len(columns), 'column')} of values; nothing to read."
+        )
         raise InputError(msg)
     if find_orientation(rows, columns, orientation) == "features_by_samples":
         samples, features, matrix = columns, rows, values.T
     else:
         samples, features, matrix = rows, columns, values
-        if found := [name for name in features if name.lower() in _COVARIATES]:
-            msg = (
-                f"Column {few(found)} describes the samples and is no feature. Pass such columns as obs: "
-                f"obs=df[{found!r}], and leave them out of the values: df.drop(columns={found!r})"
-            )
-            raise InputError(msg)
+    _refuse_covariates(features, in_rows=features is rows)
     return AnnData(matrix, obs=align_obs(obs, samples), var=pd.DataFrame(index=pd.Index(features)))
+
+
+def _refuse_covariates(features: list[str], *, in_rows: bool) -> None:
+    """Raise where age or sex stands among the features."""
+    found = [name for name in features if name.lower() in _COVARIATES]
+    if not found:
+        return
+    axis = "row" if in_rows else "column"
+    take, drop = (f"df.loc[{found!r}].T", "index") if in_rows else (f"df[{found!r}]", "columns")
+    msg = (
+        f"{number(len(found), axis, ('describes', 'describe'))} the samples and no feature: {few(found)}. Pass such "
+        f"{axis}s as obs: obs={take}, and leave them out of the values: df.drop({drop}={found!r})"
+    )
+    raise InputError(msg)

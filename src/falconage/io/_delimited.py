@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from falconage._errors import InputError
+from falconage._text import number
 from falconage.io._assemble import Table
 from falconage.io._layout import NULLS, Layout, layout_of, open_text
 
@@ -54,8 +55,8 @@ def _read_long(path: Path, layout: Layout, dtype: str) -> tuple[list[str], NDArr
     pa_csv: Any = import_module("pyarrow.csv")
     # Names of samples may repeat, so that the reader gets numbered columns.
     fields = [str(i) for i in range(len(layout.header))]
-    number = pa.float32() if dtype == "float32" else pa.float64()
-    types = {field: pa.string() if i == layout.ids else number for i, field in enumerate(fields)}
+    floating = pa.float32() if dtype == "float32" else pa.float64()
+    types = {field: pa.string() if i == layout.ids else floating for i, field in enumerate(fields)}
     try:
         with pa.input_stream(str(path), compression="detect") as stream:
             table = pa_csv.read_csv(
@@ -100,7 +101,7 @@ def _read_wide(path: Path, layout: Layout, dtype: str) -> tuple[list[str], NDArr
                 continue
             if len(fields) != len(layout.header):
                 msg = (
-                    f"{path.name!r}: line {layout.skip + n + 1} has {len(fields)} fields, "
+                    f"{path.name!r}: line {layout.skip + n + 1} has {number(len(fields), 'field')}, "
                     f"the header {len(layout.header)}."
                 )
                 raise InputError(msg)

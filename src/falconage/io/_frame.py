@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from falconage._errors import InputError
+from falconage._text import number
 from falconage.io._assemble import Table, assemble
 from falconage.io._ids import check_orientation, id_strings
 
@@ -83,14 +84,15 @@ def _values(df: pd.DataFrame, names: list[str], dtype: str | None) -> NDArray[An
     mixed: list[int] = []
     for i, kind in enumerate(dtypes):
         if kinds[kind] is None:
-            number = _is_object(kind) and _holds_numbers(df.iloc[:, i])
-            (mixed if number else bad).append(i)
+            numbers = _is_object(kind) and _holds_numbers(df.iloc[:, i])
+            (mixed if numbers else bad).append(i)
     if bad:
         held = [f"{names[i]!r} (such as {_first(df.iloc[:, i])!r})" for i in bad[:3]]
         listed = ", ".join(held) + (", …" if len(bad) > 3 else "")
         drop = [names[i] for i in bad[:3]]
+        holds = "holds" if len(bad) == 1 else "hold"
         msg = (
-            f"{len(bad)} of {len(names)} columns hold no numbers: {listed}. "
+            f"{len(bad)} of {number(len(names), 'column')} {holds} no numbers: {listed}. "
             f"If they describe samples, pass them as obs: obs=df[{drop!r}]; in any case take them out of the "
             f"values: df.drop(columns={drop!r})"
         )

@@ -46,7 +46,8 @@ def id_strings(index: pd.Index, what: str, *, fix: str) -> list[str]:
         )
         raise InputError(msg)
     if (missing := int(np.count_nonzero(index.isna()))) > 0:
-        msg = f"{missing} of {len(index)} {what} have no name (NaN) in {fix}. Name them or drop them before this call."
+        has, them = ("has", "it") if missing == 1 else ("have", "them")
+        msg = f"{missing} of {len(index)} {what} {has} no name (NaN) in {fix}. Name or drop {them} before this call."
         raise InputError(msg)
     if pd.api.types.is_float_dtype(index.dtype):
         numbers = index.to_numpy(dtype=np.float64)

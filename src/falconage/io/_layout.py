@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from falconage._errors import InputError
+from falconage._text import number
 from falconage.io._ids import few, share_of_features
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ def layout_of(path: Path, *, sep: str | None, index_col: str | int | None) -> La
         header = ["", *header]
     if bad := [i for i, row in enumerate(fields) if len(row) != len(header)]:
         msg = (
-            f"{path.name!r}: line {preamble + 2 + bad[0]} has {len(fields[bad[0]])} fields, the header {len(header)}. "
-            f"Was sep={sep!r} the right separator? Pass sep=',' or sep='\\t' or sep=';'."
+            f"{path.name!r}: line {preamble + 2 + bad[0]} has {number(len(fields[bad[0]]), 'field')}, "
+            f"the header {len(header)}. Was sep={sep!r} the right separator? Pass sep=',' or sep='\\t' or sep=';'."
         )
         raise InputError(msg)
     if all(_is_fraction(name) for name in header[1:]):
@@ -147,8 +148,8 @@ def pick_ids(header: Sequence[str], text: Sequence[int], index_col: str | int | 
     if others := [header[i] for i in text if i != ids]:
         named = "none" if ids is None else repr(header[ids])
         msg = (
-            f"{file!r}: {len(others)} columns hold text besides the one of row names ({named}): {few(others)}. "
-            "Take them out of the file, and pass what describes the samples as obs=; "
+            f"{file!r}: {number(len(others), 'column', ('holds', 'hold'))} text besides the one of row names "
+            f"({named}): {few(others)}. Take them out of the file, and pass what describes the samples as obs=; "
             "index_col= names the column of row names."
         )
         raise InputError(msg)

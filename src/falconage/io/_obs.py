@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from falconage._errors import InputError
+from falconage._text import number
 from falconage.io._ids import few, id_strings
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ def align_obs(obs: pd.DataFrame | str | Path | None, samples: Sequence[str]) -> 
     wanted = pd.Index(samples)
     if absent := list(wanted[~wanted.isin(index)].unique()):
         msg = (
-            f"obs has no row for {len(absent)} of {wanted.nunique()} samples: {few(absent)}; its index holds "
+            f"obs has no row for {len(absent)} of {number(wanted.nunique(), 'sample')}: {few(absent)}; its index holds "
             f"{few(index)}. {_index_hint(obs, samples)}"
         )
         raise InputError(msg)
     if twice := list(index[index.duplicated() & index.isin(wanted)].unique()):
         msg = (
-            f"obs has several rows for {len(twice)} samples: {few(twice)}. "
+            f"obs has several rows for {number(len(twice), 'sample')}: {few(twice)}. "
             "Keep one row each: obs = obs[~obs.index.duplicated()]"
         )
         raise InputError(msg)

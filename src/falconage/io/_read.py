@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +91,11 @@ def read_betas(
     ...     fa.io.read_betas(file).to_df().shape
     (2, 2)
     """
-    path = Path(path)
+    path = _path(path)
     check_orientation(orientation)
+    if sep is not None and (not isinstance(sep, str) or len(sep) != 1):
+        msg = f"sep={sep!r} is not one character; pass sep=',' or sep='\\t' or sep=';', or leave it out."
+        raise InputError(msg)
     dtype = _float_type(dtype)
     kind = _kind(path)
     try:
@@ -106,6 +110,14 @@ def read_betas(
         msg = f"{path.name!r} cannot be read: {error}. If it was downloaded or copied, it may be cut off: get it again."
         raise InputError(msg) from error
     return assemble(table, obs=obs, orientation=orientation)
+
+
+def _path(path: Any) -> Path:
+    if isinstance(path, str | PathLike):
+        return Path(path)
+    hint = "; type falconage.io.from_dataframe(df)" if isinstance(path, pd.DataFrame) else ", such as 'betas.csv.gz'"
+    msg = f"read_betas takes the path of a file, got {type(path).__name__}{hint}."
+    raise InputError(msg)
 
 
 def _float_type(dtype: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 __all__ = ["age"]
 
-_SIDE, _LEGEND = 4.4, 0.9
+_BOX, _PAD = 3.4, 0.06
+"""Inches: the side of the square, and the air around everything."""
+_LABEL = 44
 _MANY = 5000
 
 
@@ -55,7 +59,7 @@ def age(
     adata
         An object that :func:`falconage.tl.score_clocks` scored.
     clock
-        A column of the scores whose scale is an age.
+        A column of the scores whose scale is an age, by id or any other name that the catalogue knows.
     age_key, age_unit
         Column of ``obs`` with the chronological age, and its unit: years, months, weeks, days or hours.
     color
@@ -74,6 +78,8 @@ def age(
 
     Raises
     ------
+    UnknownClockError, AmbiguousClockError
+        ``clock`` is neither a column nor in the catalogue.
     RefusedError
         The clock does not predict an age.
     InputError
@@ -92,10 +98,10 @@ def age(
     """
     plt = _pyplot()
     points = _points(adata, clock, age_key, age_unit, key)
+    own = None
     if ax is None:
-        width = _SIDE if color is None else _SIDE + _LEGEND
-        figure = plt.figure(figsize=(width, _SIDE), layout="constrained")
-        ax = figure.add_subplot()
+        own = plt.figure(figsize=(_BOX + 1, _BOX + 1), layout="none")
+        ax = own.add_subplot()
     _identity(ax, points)
     look = {"s": 26, "alpha": 0.85, "linewidths": 0.4, "edgecolors": "white", "zorder": 3}
     if len(points.x) > _MANY:
@@ -103,8 +109,10 @@ def age(
     colour_points(ax, points.x, points.y, adata, color, points.rows, look)
     _statistics(ax, points)
     ax.set_xlabel(f"Chronological age ({points.unit})")
-    ax.set_ylabel(f"{points.name} ({points.unit})")
+    ax.set_ylabel(textwrap.fill(f"{points.name} ({points.unit})", _LABEL))
     ax.spines[["top", "right"]].set_visible(False)
+    if own is not None:
+        _fit(own, ax)
     if show:
         plt.show()
     return ax
@@ -119,17 +127,26 @@ def _pyplot() -> Any:
     return plt
 
 
+def _fit(figure: Figure, ax: Axes) -> None:
+    """Make the figure as large as labels and legend need, so that it is saved whole and the square keeps its size."""
+    figure.draw_without_rendering()
+    around, square = ax.get_tightbbox(), ax.get_window_extent()
+    if around is not None:
+        width, height = np.subtract(around.size, square.size) / figure.dpi + _BOX + 2 * _PAD
+        figure.set_size_inches(width, height)
+    figure.set_layout_engine("constrained", w_pad=_PAD, h_pad=_PAD)
+
+
 def _points(adata: AnnData, clock: str, age_key: str, age_unit: str, key: str) -> _Points:
     if not isinstance(clock, str):
         msg = f"clock={clock!r}; expected the name of one clock, as in clock='horvath2013'."
         raise InputError(msg)
     scores, known = _scored.scores(adata, key), _scored.record(adata, key)["clocks"]
-    if clock not in scores.columns:
-        msg = (
-            f"No scores of {clock!r} in obsm[{key!r}]; it has {', '.join(scores.columns)}. Type clock= with one of "
-            f"these, or fa.tl.score_clocks(adata, {clock!r}) first."
-        )
+    found = _scored.names(adata, key, clock)
+    if len(found) > 1:
+        msg = f"clock={clock!r} stands for {len(found)} clocks; expected one of {', '.join(found)}."
         raise InputError(msg)
+    clock = found[0]
     facts = known.loc[[clock]]
     scale = str(facts["scale"].iloc[0])
     if scale not in AGE_UNITS:

@@ -23,6 +23,9 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "
 
 _MISSING = "0.75"
 _MOST_LEGEND = 30
+_ROWS_LEGEND = 15
+_BAR = (1.04, 0.0, 0.045, 0.6)
+"""Where the colour bar lies, in parts of the axes: beside them, so that a legend or bar never squeezes the plot."""
 
 
 def colour_points(
@@ -70,7 +73,7 @@ def colour_points(
         drawn = ax.scatter(x[~missing], y[~missing], c=numbers[~missing], cmap="viridis", **look)
         figure = ax.get_figure()
         if figure is not None:
-            bar = figure.colorbar(drawn, ax=ax, label=color, shrink=0.6, aspect=18, pad=0.03)
+            bar = figure.colorbar(drawn, cax=ax.inset_axes(_BAR), label=color)
             bar.outline.set_visible(False)
         return
     _by_category(ax, x, y, values, color, _stored_colours(adata, color), look)
@@ -96,7 +99,14 @@ def _by_category(
         ax.scatter(x[chosen], y[chosen], color=colours[level], label=level, **look)
     if 0 < len(levels) <= _MOST_LEGEND:
         ax.legend(
-            title=title, frameon=False, loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, handletextpad=0.2
+            title=title,
+            frameon=False,
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1),
+            borderaxespad=0,
+            handletextpad=0.2,
+            alignment="left",
+            ncols=-(-len(ax.get_legend_handles_labels()[1]) // _ROWS_LEGEND),
         )
 
 

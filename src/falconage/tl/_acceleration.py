@@ -14,6 +14,7 @@ from falconage import _adata
 from falconage._errors import CovariateWarning, FalconageWarning, InputError
 from falconage._keys import ROOT, SCORES
 from falconage._sanitise import sanitise
+from falconage.clocks._scales import get_scale
 from falconage.tl import _expected
 from falconage.tl._gate import choose
 
@@ -38,7 +39,6 @@ def acceleration(
     age_key: str = "age",
     age_unit: str = "years",
     gestational_key: str = "gestational_age",
-    lifespan: float | str | None = None,
     fit_on: str | ArrayLike | None = None,
     covariates: str | Sequence[str] | None = None,
     reuse: AnnData | None = None,
@@ -59,16 +59,14 @@ def acceleration(
     kind
         ``"difference"`` or ``"residual"``.
     clocks
-        Columns of the scores; None takes all that allow ``kind`` and names the others in one warning.
+        Columns of the scores, by id or any other name that the catalogue knows; None takes all that allow ``kind``
+        and names the others in one warning.
     key
         The ``key_added`` of the scores.
     age_key, age_unit
         Column of ``obs`` with the age, and its unit: years, months, weeks, days or hours.
     gestational_key
         Column of ``obs`` with the gestational age in weeks, for gestational clocks.
-    lifespan
-        Maximum lifespan in years, or the column of ``obs`` that holds it; needed for the difference of scores
-        that are fractions of a lifespan.
     fit_on
         Rows the regression is fitted on: a boolean column of ``obs`` or a boolean array (n_obs). None = all.
         All rows get a residual. Missing in the column means no.
@@ -79,7 +77,8 @@ def acceleration(
         An object that holds the residuals of an earlier call under the same ``key_added``: its frozen
         coefficients are applied and nothing is fitted.
     key_added
-        Where the result goes; ``f"{key}_acceleration"`` by default. A second call with the same key replaces it.
+        Where the result goes; ``f"{key}_acceleration"`` by default. A second call with the same key replaces it;
+        what something else put there stays, and the call is refused.
     copy
         Return a copy with the result instead of changing ``adata``.
 
@@ -95,6 +94,8 @@ def acceleration(
 
     Raises
     ------
+    UnknownClockError, AmbiguousClockError
+        A name in ``clocks`` is neither a column nor in the catalogue.
     RefusedError
         A clock that was named, or every clock, does not allow ``kind``.
     InputError
@@ -117,12 +118,11 @@ def acceleration(
     ['hannum']
     """
     _check(adata, kind, fit_on=fit_on, covariates=covariates, reuse=reuse)
-    target = key_added or f"{key}_acceleration"
-    choice = choose(adata, kind, key, clocks, gestational_key=gestational_key, lifespan=lifespan)
+    target = f"{key}_acceleration" if key_added is None else key_added
+    _adata.check_key(adata, target, _ROOM)
+    choice = choose(adata, kind, key, clocks, gestational_key=gestational_key)
     scales = choice.facts["scale"]
-    ages = _expected.read_ages(
-        adata, scales, age_key=age_key, age_unit=age_unit, gestational_key=gestational_key, lifespan=lifespan
-    )
+    ages = _expected.read_ages(adata, scales, age_key=age_key, age_unit=age_unit, gestational_key=gestational_key)
     names = [covariates] if isinstance(covariates, str) else list(covariates or ())
     if kind == "difference":
         expected = _expected.by_difference(scales, ages, adata.obs_names)
@@ -241,7 +241,7 @@ def _record(
             "n_result": result.notna().sum().to_numpy(),
             "n_missing": result.isna().sum().to_numpy(),
             "n_without_age_or_covariate": lost.sum().to_numpy(),
-            "note": [expected.note.get(c, "") for c in index],
+            "note": [_note(str(facts.loc[c, "scale"]), expected.note.get(c, "")) for c in index],
             "weights_sha256": facts["weights_sha256"].to_numpy(object),
         },
         index=index,
@@ -259,6 +259,11 @@ def _record(
         "left_out": left_out,
     }
     return dict(sanitise(record, name="the record of the acceleration"))
+
+
+def _note(scale: str, of_fit: str) -> str:
+    """What to remember of the scale when reading the result, and what the fit has to say."""
+    return "; ".join(part for part in (get_scale(scale).special, of_fit) if part)
 
 
 def _warn(choice: Choice, clocks: pd.DataFrame, n_obs: int, kind: str) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from falconage._errors import InputError
+from falconage._text import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 __all__ = ["FEMALE", "MALE", "PER_YEAR", "check_age_unit", "parse_age", "parse_sex"]
@@ -21,7 +21,6 @@ PER_YEAR = {"years": 1.0, "months": 12.0, "weeks": 365.25 / 7.0, "days": 365.25,
 
 FEMALE = frozenset({"female", "f", "woman", "girl", "women"})
 MALE = frozenset({"male", "m", "man", "boy", "men"})
-_UNKNOWN = frozenset({"", "nan", "na", "n/a", "none", "unknown", "unk", "u", "not available", "missing", "?", "<na>"})
 _OLDEST = 130.0
 _YOUNGEST = -1.0
 """Before birth ages are written as negative."""
@@ -50,7 +49,7 @@ def parse_age(column: pd.Series, unit: str, key: str) -> NDArray[np.float64]:
     else:
         values = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64)
         text = column.astype(object).map(str).str.strip().str.lower()
-        bad = np.isnan(values) & ~text.isin(_UNKNOWN).to_numpy()
+        bad = np.isnan(values) & ~text.isin(UNKNOWN).to_numpy()
     if bad.any():
         shown = ", ".join(repr(v) for v in pd.unique(column[bad].astype(object))[:3])
         msg = f"obs[{key!r}] holds {shown}; expected numbers. Clean the column, or name another with age_key=."
@@ -82,6 +81,9 @@ def _mapped(values: pd.Series, sex_map: Mapping[Any, str], key: str) -> NDArray[
         text = str(value).strip().lower()
         return text[:-2] if text.endswith(".0") else text
 
+    if not isinstance(sex_map, Mapping):
+        msg = f"sex_map={sex_map!r}; expected a dict such as {{0: 'female', 1: 'male'}}."
+        raise InputError(msg)
     words = {plain(k): _word(v) for k, v in sex_map.items()}
     wrong = [v for v in sex_map.values() if not _word(v)]
     if wrong:
@@ -123,9 +125,9 @@ def parse_sex(column: pd.Series, sex_map: Mapping[Any, str] | None, key: str) ->
             shown = sorted({str(v) for v in odd[numeric]})[:4]
             msg = (
                 f"obs[{key!r}] codes sex as {', '.join(shown)}; packages disagree on which is female. "
-                f"Type for example sex_map={{{shown[0]}: 'female', {shown[-1]}: 'male'}}."
+                f"Type which is which, sex_map={{{shown[-1]}: 'female', {shown[0]}: 'male'}} or the other way round."
             )
             raise InputError(msg)
     text = values.map(str).str.strip()
-    odd_words = sorted(set(text[(sex == "") & ~text.str.lower().isin(_UNKNOWN).to_numpy()]))
+    odd_words = sorted(set(text[(sex == "") & ~text.str.lower().isin(UNKNOWN).to_numpy()]))
     return np.asarray(sex)[code], odd_words

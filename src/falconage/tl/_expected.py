@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AGE_UNITS",
     "GESTATIONAL",
-    "RELATIVE",
     "Ages",
     "Expected",
     "by_coefficients",
@@ -32,7 +31,6 @@ __all__ = [
 ]
 
 GESTATIONAL = "gestational_weeks"
-RELATIVE = "relative_age"
 AGE_UNITS = {"age_years": "years", "age_months": "months", "age_weeks": "weeks", "age_hours": "hours"}
 """Scales that are an age since birth, and their units."""
 _PREGNANCY = (10.0, 46.0)
@@ -47,13 +45,10 @@ class Ages(NamedTuple):
         Age.
     weeks
         Gestational age.
-    lifespan
-        Maximum lifespan in years.
     """
 
     years: NDArray[np.float64] | None
     weeks: NDArray[np.float64] | None
-    lifespan: NDArray[np.float64] | None
 
     def of(self, scale: str) -> NDArray[np.float64]:
         """Return the age a regression uses: gestational weeks for a gestational clock, else years."""
@@ -99,10 +94,9 @@ def read_ages(
     age_key: str,
     age_unit: str,
     gestational_key: str = "gestational_age",
-    lifespan: float | str | None = None,
 ) -> Ages:
     """Read the ages that these scales need, and no others."""
-    years = weeks = span = None
+    years = weeks = None
     if (scales != GESTATIONAL).any():
         column = obs_column(adata, age_key)
         if column is None:
@@ -115,21 +109,15 @@ def read_ages(
         if not low <= (median := float(np.nanmedian(weeks))) <= high:
             msg = f"obs[{gestational_key!r}] has a median of {median:g}; expected gestational age in weeks, near 40."
             raise InputError(msg)
-    if lifespan is not None:
-        span = _numbers(adata, lifespan) if isinstance(lifespan, str) else np.full(adata.n_obs, float(lifespan))
-    return Ages(years, weeks, span)
+    return Ages(years, weeks)
 
 
 def by_difference(scales: pd.Series, ages: Ages, names: pd.Index) -> Expected:
     """Expect the age itself, in the unit of each scale."""
     values, formula = {}, {}
     for clock, scale in zip(map(str, scales.index), map(str, scales), strict=True):
-        own = ages.of(scale)
         if scale == GESTATIONAL:
-            values[clock], formula[clock] = own, "score − gestational age, both in weeks"
-        elif scale == RELATIVE:
-            span = np.full(len(own), np.nan) if ages.lifespan is None else ages.lifespan
-            values[clock], formula[clock] = own / span, "score − age / maximum lifespan"
+            values[clock], formula[clock] = ages.of(scale), "score − gestational age, both in weeks"
         else:
             values[clock], formula[clock] = ages.in_unit(scale), f"score − age, both in {AGE_UNITS[scale]}"
     frame = pd.DataFrame(values, index=names)

@@ -22,31 +22,32 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "Finisher"]
 
+FLOOR, WEAK, MISSING, KNOWN, UNDEFINED = range(5)
 LOST = (
     "below the coverage floor",
     "too much filled by a median",
-    "sex, age or species not known",
     "a feature is missing",
+    "sex, age or species not known",
     "link undefined",
 )
 """Why a score is NaN."""
-SAID_ELSEWHERE = (2, 4)
+SAID_ELSEWHERE = (KNOWN, UNDEFINED)
 """The plan warns of the former, for the latter the link has its own words."""
 
 
 class Block(NamedTuple):
     """Finished rows: n samples, s scores.
 
-    ``scores`` float64; ``coverage`` and ``bound`` float32; ``filled`` counts missing terms; ``weak`` tells where a
-    sample's median stood in; ``odd`` where the link's formula does not hold; ``lost`` gives the position in ``LOST``
-    of why a score is NaN, −1 where it is not.
+    ``scores`` float64; ``coverage`` and ``bound`` float32; ``filled`` counts missing terms; ``weak``: share of the
+    absolute weight that a sample's median filled; ``odd``: where the link's formula does not hold; ``lost``: position
+    in ``LOST`` of why a score is NaN, −1 where it is not.
     """
 
     scores: NDArray[np.float64]
     coverage: NDArray[np.float32]
     bound: NDArray[np.float32]
     filled: NDArray[np.int32]
-    weak: NDArray[np.bool_]
+    weak: NDArray[np.float32]
     odd: NDArray[np.bool_]
     lost: NDArray[np.int8]
 
@@ -86,8 +87,8 @@ class Finisher:
             np.empty((n, s)),
             np.empty((n, s), np.float32),
             np.zeros((n, s), np.float32),
-            np.empty((n, s), np.int32),
-            np.zeros((n, s), bool),
+            np.zeros((n, s), np.int32),
+            np.zeros((n, s), np.float32),
             np.zeros((n, s), bool),
             np.full((n, s), -1, np.int8),
         )
@@ -99,36 +100,50 @@ class Finisher:
         self, i: int, clock: Clock, found: Found, rows: slice, imputed: NDArray[np.float64] | None, out: Block
     ) -> None:
         one = self._pick(i, clock, found.predictor, found.missing, rows)
-        y, known = self._with_covariates(clock, one, rows)
+        y, known = self._with_covariates(i, clock, one, rows)
         extra = {name: values[rows] for name, values in self._life.items()}
-        filled, weight = one.missing[0], one.missing[1]
-        dropped = clock.form in ("mean", "division")
-        if dropped:
+        if clock.form in ("mean", "division"):
             with np.errstate(invalid="ignore", divide="ignore"):
-                y = y / (one.n_terms - filled)
+                y = y / (one.n_terms - one.missing[0])
         score = apply(clock.link, np.ascontiguousarray(y), extra)
-        if filled.any() or imputed is not None:
-            more = np.zeros_like(one.missing[:4])
-            if imputed is not None:
-                more = self._pick(i, clock, found.predictor, imputed, rows).missing
-            self._bound(clock, one, more, y, score, extra, out.bound[:, i])
-            filled, weight = filled + more[0], weight + more[1]
-        share = np.minimum(1.0 - filled / one.n_terms, 1.0 - weight / np.where(one.total > 0, one.total, 1.0))
-        weak = one.missing[4] > 0 if not dropped else np.zeros(len(y), bool)
-        reasons = (
-            share < self._plan.floors[clock.id],
-            weak & (one.missing[4] > WEAK_SHARE * one.total),
-            ~known,
-            (one.missing[0] > 0) if self._missing == "nan" else np.zeros(len(y), bool),
-            np.isnan(score),
-        )
         lost = out.lost[:, i]
-        for code, mask in enumerate(reasons):
+        out.coverage[:, i] = 1.0
+        if imputed is not None or one.missing[0].any():
+            self._account(i, clock, one, y, score, extra, rows, imputed, out)
+        for code, mask in ((KNOWN, ~known), (UNDEFINED, np.isnan(score))):
             lost[mask & (lost < 0)] = code
-        score = np.where(lost >= 0, np.nan, score)
-        out.scores[:, i], out.coverage[:, i] = score, share
-        out.filled[:, i], out.weak[:, i], out.odd[:, i] = one.missing[0], weak, outside(clock.link, y)
+        out.odd[:, i] = outside(clock.link, y)
+        out.scores[:, i] = np.where(lost >= 0, np.nan, score)
         out.bound[lost >= 0, i] = np.nan
+
+    def _account(
+        self,
+        i: int,
+        clock: Clock,
+        one: _One,
+        y: NDArray[np.float64],
+        score: NDArray[np.float64],
+        extra: Mapping[str, NDArray[np.float64]],
+        rows: slice,
+        imputed: NDArray[np.float64] | None,
+        out: Block,
+    ) -> None:
+        """Coverage, bound, and what falls below a floor, where something is missing or was imputed."""
+        more = np.zeros_like(one.missing[:4])
+        if imputed is not None:
+            more = self._pick(i, clock, np.zeros(imputed.shape[1:]), imputed, rows).missing
+        self._bound(clock, one, more, y, score, extra, out.bound[:, i])
+        total = np.where(one.total > 0, one.total, 1.0)
+        weight = (one.missing[1] + more[1]) / total
+        share = 1.0 - np.maximum((one.missing[0] + more[0]) / one.n_terms, weight)
+        weak = one.missing[4] / total
+        reasons = [share < self._plan.floors[clock.id], weak > WEAK_SHARE]
+        if self._missing == "nan":
+            reasons.append(one.missing[0] > 0)
+        lost = out.lost[:, i]
+        for code, mask in zip((FLOOR, WEAK, MISSING), reasons, strict=False):
+            lost[mask & (lost < 0)] = code
+        out.coverage[:, i], out.weak[:, i], out.filled[:, i] = share, weak, one.missing[0]
 
     def _pick(
         self, i: int, clock: Clock, predictor: NDArray[np.float64], missing: NDArray[np.float64], rows: slice
@@ -155,11 +170,13 @@ class Finisher:
             predictor[at, j], missing[:, at, j], account.n_terms[j].astype(np.float64), account.total[j], sex != ""
         )
 
-    def _with_covariates(self, clock: Clock, one: _One, rows: slice) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _with_covariates(
+        self, i: int, clock: Clock, one: _One, rows: slice
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Add covariate terms, after the features and in table order; and say for whom everything is known."""
         samples, y, known = self._plan.samples, one.y, one.known
         if self._right_species is not None:
-            known = known & self._right_species[self._plan.clocks.index(clock)][rows]
+            known = known & self._right_species[i][rows]
         if clock.tissue != CFDNA and self._cell_free.any():
             known = known & ~self._cell_free[rows]
         for name in LINKS[clock.link].needs:
@@ -184,7 +201,7 @@ class Finisher:
         extra: Mapping[str, NDArray[np.float64]],
         out: NDArray[np.float32],
     ) -> None:
-        """The most that the unmeasured values can move the score, either way."""
+        """The most that the unmeasured values can move the score, either way; infinite where one end has no score."""
         down, up = one.missing[2] + more[2], one.missing[3] + more[3]
         if clock.form in ("mean", "division"):
             total = one.y + up, one.y + down
@@ -192,6 +209,7 @@ class Finisher:
         else:
             ends = [y + up, y + down]
         some = (one.missing[0] + more[0]) > 0
+        reached = [apply(clock.link, np.ascontiguousarray(end), extra) for end in ends]
         with np.errstate(invalid="ignore"):
-            moved = [np.abs(apply(clock.link, np.ascontiguousarray(end), extra) - score) for end in ends]
-        out[some] = np.fmax(moved[0], moved[1])[some]
+            moved = [np.where(np.isnan(r), np.inf, np.abs(r - score)) for r in reached]
+        out[some] = np.maximum(moved[0], moved[1])[some]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import numpy as np
 
 from falconage import _scored
-from falconage._errors import InputError, RefusedError
+from falconage._errors import RefusedError
 from falconage.clocks._scales import get_scale
-from falconage.tl._expected import GESTATIONAL, RELATIVE
+from falconage.tl._expected import GESTATIONAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,30 +45,19 @@ def choose(
     clocks: str | Sequence[str] | None,
     *,
     gestational_key: str = "gestational_age",
-    lifespan: float | str | None = None,
 ) -> Choice:
     """Take the scores that allow ``kind``; those named must all do."""
     scores, known = _scored.scores(adata, key), _scored.record(adata, key)["clocks"]
-    asked = list(dict.fromkeys([clocks] if isinstance(clocks, str) else scores.columns if clocks is None else clocks))
-    unknown = [clock for clock in asked if clock not in scores.columns]
-    if unknown:
-        msg = (
-            f"No scores of {', '.join(map(repr, unknown))} in obsm[{key!r}]; it has {', '.join(scores.columns)}. "
-            f"Type one of these, or fa.tl.score_clocks(adata, {unknown!r}) first."
-        )
-        raise InputError(msg)
+    asked = list(map(str, scores.columns)) if clocks is None else _scored.names(adata, key, clocks)
     facts = known.loc[asked]
-    given = {GESTATIONAL: gestational_key in adata.obs.columns, RELATIVE: lifespan is not None or kind == "residual"}
-    wants = {
-        GESTATIONAL: f"it needs gestational age in weeks, and there is no obs[{gestational_key!r}]: add the column, or "
-        "name another with gestational_key=",
-        RELATIVE: "it is a fraction of the lifespan, which is not known: type lifespan= (years, or a column of obs)",
-    }
     reasons = {}
     for clock, scale in facts["scale"].items():
         reason = _reason(str(scale), kind)
-        if not reason and not given.get(str(scale), True):
-            reason = wants[str(scale)]
+        if not reason and scale == GESTATIONAL and gestational_key not in adata.obs.columns:
+            reason = (
+                f"it needs gestational age in weeks, and there is no obs[{gestational_key!r}]: add the column, or "
+                "name another with gestational_key="
+            )
         if reason:
             reasons[str(clock)] = reason
     kept = [clock for clock in asked if clock not in reasons]
@@ -80,7 +69,7 @@ def choose(
 def _reason(scale: str, kind: str) -> str:
     """Say why a scale does not allow ``kind``; empty if it does."""
     rules = get_scale(scale)
-    if kind == "difference" and rules.minus_age == "no":
+    if kind == "difference" and rules.minus_age in ("no", "lifespan"):
         instead = "Type kind='residual' instead" if rules.residual else "Compare groups of samples instead"
     elif kind == "residual" and not rules.residual:
         instead = "Compare groups of samples instead"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from falconage.clocks._lines import M_VALUE, SHIFT, SQUARE, logit2
+from falconage.array._panel import M_VALUE, SHIFT, SQUARE
+from falconage.clocks._lines import logit2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

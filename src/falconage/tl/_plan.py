@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from falconage._errors import CovariateWarning, InputError, MismatchWarning, RefusedError
+from falconage._text import few, number
 from falconage.clocks import _catalog
 from falconage.clocks._compatible import Fitted, fit_features, floor_of, misfit
 from falconage.clocks._features import looks_like
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Request", "make_plan", "plan_table", "read_request"]
 
 _MODALITIES = ("dna_methylation",)
-_SHOWN = 4
 _FEW = 3
 
 
@@ -125,41 +125,35 @@ def _lacks_covariates(clock: Clock, samples: Samples) -> str:
     return ""
 
 
-def _count(clocks: Sequence[object]) -> str:
-    return "1 clock is" if len(clocks) == 1 else f"{len(clocks)} clocks are"
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
-
-
 def _mismatches(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type[Warning], str]]:
     """One warning a kind: tissue, confirmed age range, assumed or missing covariates."""
     notes: list[tuple[type[Warning], str]] = []
     known = sorted(t for t in set(samples.tissue) if t)
     other = [c for c in clocks if any(not fits(c.tissue, t) for t in known)]
     if other:
-        named = _few([f"{c.id} ({c.tissue})" for c in other])
-        notes.append((MismatchWarning, f"{_count(other)} used outside their tissue on {', '.join(known)}: {named}"))
+        named = few([f"{c.id} ({c.tissue})" for c in other])
+        who = number(len(other), "clock", ("is", "are"))
+        notes.append((MismatchWarning, f"{who} used outside their tissue on {', '.join(known)}: {named}"))
     outside = []
     if samples.age is not None:
         for c in clocks:
             per = {"age_months": PER_YEAR["months"], "age_weeks": PER_YEAR["weeks"]}.get(c.scale, 1.0)
-            if c.age_range_confirmed and c.age_min != c.age_max and not (np.isnan(c.age_min) and np.isnan(c.age_max)):
+            stated = not (np.isnan(c.age_min) and np.isnan(c.age_max)) and c.age_min != c.age_max
+            if c.age_range_confirmed and stated:
                 low, high = np.nan_to_num(c.age_min, nan=-np.inf), np.nan_to_num(c.age_max, nan=np.inf)
                 n = int(((samples.age * per < low) | (samples.age * per > high)).sum())
                 if n:
                     outside.append(f"{c.id} ({c.age_min:g} to {c.age_max:g}; {n} samples)")
     if outside:
-        notes.append((MismatchWarning, f"{_count(outside)} used outside their training ages: {_few(outside)}"))
+        who = number(len(outside), "clock", ("is", "are"))
+        notes.append((MismatchWarning, f"{who} used outside their training ages: {few(outside)}"))
     for name, values in (("female", samples.sex), ("age", samples.age)):
         users = [c.id for c in clocks if name in c.covariates]
         if users and values is not None:
             lost = int((values == "").sum()) if name == "female" else int(np.isnan(samples.age).sum())  # type: ignore[arg-type]
             if lost:
                 word = "sex" if name == "female" else "age"
-                text = f"{lost} of {samples.n} samples have no {word} and get NaN for {_few(users)}"
+                text = f"{lost} of {samples.n} samples without {word} get NaN for {few(users)}"
                 notes.append((CovariateWarning, text))
     return notes + _wrong_samples(clocks, samples)
 
@@ -178,7 +172,7 @@ def _wrong_samples(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type
         if out.any():
             lost[clock.id] = int(counts[out].sum())
     if lost:
-        named = _few([f"{i} ({n} of {samples.n})" for i, n in lost.items()])
+        named = few([f"{i} ({n} of {samples.n})" for i, n in lost.items()])
         notes.append(
             (
                 CovariateWarning,
@@ -188,7 +182,7 @@ def _wrong_samples(clocks: Sequence[Clock], samples: Samples) -> list[tuple[type
     free = int((samples.tissue == CFDNA).sum())
     other = [c.id for c in clocks if c.tissue != CFDNA]
     if free and other:
-        notes.append((MismatchWarning, f"{free} of {samples.n} samples are cell-free DNA: NaN for {_few(other)}"))
+        notes.append((MismatchWarning, f"{free} of {samples.n} samples are cell-free DNA: NaN for {few(other)}"))
     return notes
 
 
@@ -243,7 +237,14 @@ def make_plan(
     species, tissues = set(samples.species), set(samples.tissue)
     refused: dict[str, str] = {}
     for clock in (_catalog.by_id()[i] for i in request.ids):
-        reason = misfit(clock, kind=kind, genome_build=genome_build, species=species, tissues=tissues)
+        reason = misfit(
+            clock,
+            kind=kind,
+            genome_build=genome_build,
+            species=species,
+            species_stated=samples.species_stated,
+            tissues=tissues,
+        )
         if not reason and request.default:
             reason = _unfit_by_default(clock, tissues)
         reason = reason or _lacks_covariates(clock, samples)

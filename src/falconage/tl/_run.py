@@ -6,14 +6,17 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from falconage._errors import CoverageWarning, FalconageWarning, InputError
 from falconage._settings import settings
+from falconage._text import few, number
 from falconage.array._blocks import block_rows, row_blocks
 from falconage.array._panel import Found, run_panel
 from falconage.clocks._lines import FILLS
 from falconage.clocks._links import LINKS
 from falconage.tl._finish import LOST, SAID_ELSEWHERE, Block, Finisher
+from falconage.tl._ground import count_below_ground
 from falconage.tl._imputed import count_imputed
 from falconage.tl._values import check_rows, check_sample_of_values
 
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from numpy.typing import NDArray
-    from scipy import sparse
 
     from falconage._adata import Source
     from falconage.tl._plan import Plan
@@ -31,14 +33,20 @@ __all__ = ["Result", "run_plan"]
 
 _LOW_COVERAGE = 0.95
 _LONG = 2
-_NAMED = 4
+_STORED = 0.9
 
 
 class Result(NamedTuple):
-    """Everything computed, which terms were missing in any row, and what to warn of."""
+    """Everything computed; t terms, c predictors.
+
+    ``term_cells`` t: samples in which each term was missing; ``imputed`` c: cells that an imputation had filled;
+    ``ground`` 2 × c: values measured and those below the ground state; ``warnings``: what to warn of.
+    """
 
     block: Block
-    term_missing: NDArray[np.bool_]
+    term_cells: NDArray[np.int64]
+    imputed: NDArray[np.int64]
+    ground: NDArray[np.int64]
     warnings: tuple[tuple[type[Warning], str], ...]
 
 
@@ -77,6 +85,8 @@ def run_plan(
     check_sample_of_values(source.x, plan.fitted.columns, source.where)
     rows = block_rows(len(panel.intercept), batch_size or settings.batch_size)
     finish = Finisher(plan, missing)
+    n_imputed = np.zeros(len(panel.intercept), dtype=np.int64)
+    ground = np.zeros((2, len(panel.intercept)), dtype=np.int64)
     done: list[Block] = []
     seen: list[Found] = []
     for part, block, columns in _progress(
@@ -85,6 +95,9 @@ def run_plan(
         found = run_panel(block, columns, panel)
         cells = None if imputed is None else imputed[part][:, plan.fitted.columns]
         more = None if cells is None else count_imputed(block, columns, cells, panel, plan.fitted.stack.predictor)
+        if more is not None:
+            n_imputed += more[0].sum(axis=0).astype(np.int64)
+        ground += count_below_ground(block, columns, panel, plan.fitted.stack.predictor)
         done.append(finish(found, part, more))
         seen.append(found._replace(predictor=np.empty((0, 0)), missing=np.empty((0, 0, 0))))
     block = done[0] if len(done) == 1 else Block(*(np.concatenate(column) for column in zip(*done, strict=True)))
@@ -94,10 +107,12 @@ def run_plan(
     ]
     if missing == "raise":
         _raise_on_missing(plan, block, names)
-    holes = np.logical_or.reduce([f.holes for f in seen])
-    term_missing = np.append(holes, True)[np.minimum(panel.row, panel.fixed)]
-    notes += _coverage_notes(plan, block, term_missing)
-    return Result(block, term_missing, tuple(notes))
+    holes = np.append(np.sum([f.holes for f in seen], axis=0), n)
+    cells = holes[np.minimum(panel.row, panel.fixed)]
+    notes += _coverage_notes(plan, block, cells > 0) + _negative_notes(plan, block, ground)
+    if sparse.issparse(source.x):
+        notes += _unstored_notes(source.x, plan.fitted.columns)
+    return Result(block, cells, n_imputed, ground, tuple(notes))
 
 
 def _raise_on_missing(plan: Plan, block: Block, names: pd.Index) -> None:
@@ -112,12 +127,29 @@ def _raise_on_missing(plan: Plan, block: Block, names: pd.Index) -> None:
     raise InputError(msg)
 
 
-def _clocks(count: int) -> str:
-    return "1 clock has" if count == 1 else f"{count} clocks have"
+def _negative_notes(plan: Plan, block: Block, ground: NDArray[np.int64]) -> list[tuple[type[Warning], str]]:
+    """Counts of divisions below zero come from sites below their ground state: say so, never clip."""
+    items = []
+    for j, clock in enumerate(plan.clocks):
+        negative = int((block.scores[:, j] < 0).sum()) if clock.form == "division" else 0
+        if negative:
+            seen, below = ground[:, plan.fitted.stack.owner == j].sum(axis=1)
+            items.append(f"{clock.id} {negative} of {len(block.scores)} samples ({below / max(seen, 1):.0%} of values)")
+    if not items:
+        return []
+    return [(FalconageWarning, f"negative divisions, as beta lies below the ground state of the sites: {few(items)}")]
 
 
-def _few(items: list[str]) -> str:
-    return ", ".join(items[:_NAMED]) + (f" and {len(items) - _NAMED} more" if len(items) > _NAMED else "")
+def _unstored_notes(x: Any, columns: NDArray[np.int64]) -> list[tuple[type[Warning], str]]:
+    """Cells that a sparse matrix does not store are zeros, not missing values."""
+    cells = x.shape[0] * len(columns)
+    wanted = np.zeros(x.shape[1], dtype=bool)
+    wanted[columns] = True
+    stored = int(wanted[x.indices].sum() if x.format == "csr" else np.diff(x.indptr)[wanted].sum())
+    if cells == 0 or stored >= _STORED * cells:
+        return []
+    text = f"the sparse matrix stores {stored / cells:.0%} of the cells of these clocks; the others count as beta 0"
+    return [(FalconageWarning, f"{text}. Store missing values as NaN")]
 
 
 def _coverage_notes(plan: Plan, block: Block, term_missing: NDArray[np.bool_]) -> list[tuple[type[Warning], str]]:
@@ -128,9 +160,8 @@ def _coverage_notes(plan: Plan, block: Block, term_missing: NDArray[np.bool_]) -
         low = ((block.coverage < _LOW_COVERAGE) & (block.lost < 0)).any(axis=0)
     if low.any():
         worst = [f"{clocks[j].id} {np.nanmin(block.coverage[:, j]):.0%}" for j in np.flatnonzero(low)]
-        notes.append(
-            (CoverageWarning, f"{_clocks(int(low.sum()))} samples below {_LOW_COVERAGE:.0%} coverage: {_few(worst)}")
-        )
+        who = number(int(low.sum()), "clock", ("has", "have"))
+        notes.append((CoverageWarning, f"{who} samples below {_LOW_COVERAGE:.0%} coverage: {few(worst)}"))
     for j in np.flatnonzero(block.odd.any(axis=0)):
         count, note = int(block.odd[:, j].sum()), LINKS[clocks[j].link].outside_note
         notes.append((FalconageWarning, f"{clocks[j].id}, {count} of {len(block.odd)} samples: {note}"))
@@ -140,11 +171,11 @@ def _coverage_notes(plan: Plan, block: Block, term_missing: NDArray[np.bool_]) -
         count = (block.lost == code).sum(axis=0)
         if count.any():
             items = [f"{clocks[j].id} {count[j]} of {len(block.lost)}" for j in np.flatnonzero(count)]
-            notes.append((CoverageWarning, f"NaN because {reason}: {_few(items)}"))
-    weak = (block.weak & (block.lost < 0)).any(axis=0)
+            notes.append((CoverageWarning, f"NaN because {reason}: {few(items)}"))
+    weak = ((block.weak > 0) & (block.lost < 0)).any(axis=0)
     if weak.any():
         items = [clocks[j].id for j in np.flatnonzero(weak)]
-        notes.append((CoverageWarning, f"missing features without a reference took the sample's median: {_few(items)}"))
+        notes.append((CoverageWarning, f"missing features without a reference took the sample's median: {few(items)}"))
     tissues = sorted(t for t in set(plan.samples.tissue) if t and t != "blood")
     if tissues:
         stack = plan.fitted.stack
@@ -155,5 +186,5 @@ def _coverage_notes(plan: Plan, block: Block, term_missing: NDArray[np.bool_]) -
             items = [clocks[j].id for j in np.flatnonzero(used)]
             named = ", ".join(tissues)
             text = f"the 450K medians that stand in for missing CpGs are a blood profile; the data are {named}"
-            notes.append((CoverageWarning, f"{text}: {_few(items)}"))
+            notes.append((CoverageWarning, f"{text}: {few(items)}"))
     return notes

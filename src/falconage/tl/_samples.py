@@ -10,7 +10,7 @@ import pandas as pd
 
 from falconage._adata import obs_column
 from falconage._errors import InputError
-from falconage.clocks._species import HUMAN, MOUSE, latin_name, latin_names
+from falconage.clocks._species import HUMAN, latin_name, latin_names, species_of_build
 from falconage.clocks._tissue import simple
 from falconage.tl._covariates import check_age_unit, parse_age, parse_sex
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Samples", "read_samples"]
+
+_SPECIES = "species"
+"""Column of obs that is read where neither ``species`` nor ``species_key`` is given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,13 +55,20 @@ class Samples:
     notes: tuple[str, ...]
 
 
+def _no_column(adata: AnnData, key: str, argument: str) -> str:
+    """Say that a column of obs is not there, and which one differs by letter case only."""
+    near = [str(c) for c in adata.obs.columns if str(c).lower() == key.lower()]
+    advice = f"type {argument}={near[0]!r}" if near else f"add it, or name another column with {argument}="
+    return f"there is no obs[{key!r}]; {advice}"
+
+
 def _sex(
     adata: AnnData, sex_key: str, sex_map: Mapping[Any, str] | None
 ) -> tuple[NDArray[np.object_] | None, str, list[str]]:
     key = sex_key if sex_key in adata.obs.columns or "female" not in adata.obs.columns else "female"
     column = obs_column(adata, key)
     if column is None:
-        return None, f"there is no obs[{sex_key!r}]; add it, or name another column with sex_key=", []
+        return None, _no_column(adata, sex_key, "sex_key"), []
     try:
         sex, odd = parse_sex(column, sex_map, key)
     except InputError as error:
@@ -73,7 +83,7 @@ def _sex(
 def _age(adata: AnnData, key: str, unit: str) -> tuple[NDArray[np.float64] | None, str]:
     column = obs_column(adata, key)
     if column is None:
-        return None, f"there is no obs[{key!r}]; add it, or name another column with age_key="
+        return None, _no_column(adata, key, "age_key")
     try:
         return parse_age(column, unit, key), ""
     except InputError as error:
@@ -95,8 +105,11 @@ def _species(
             msg = f"species_key={species_key!r} is not a column of obs. Columns: {list(map(str, adata.obs.columns))}."
             raise InputError(msg)
         return latin_names(column), True
-    if genome_build is not None:
-        known = MOUSE if genome_build.lower().startswith("mm") else HUMAN
+    named = obs_column(adata, _SPECIES)
+    if named is not None:
+        return latin_names(named), True
+    known = "" if genome_build is None else species_of_build(genome_build)
+    if known:
         return np.full(n, known, dtype=object), True
     return np.full(n, HUMAN, dtype=object), False
 
@@ -129,6 +142,8 @@ def read_samples(
     else:
         code, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
         tissue = np.array([simple(value) for value in distinct], dtype=object)[code]
+    if age is None and age_key in adata.obs.columns:
+        notes.append(f"age not read: {age_problem}")
     if not stated:
         notes.append("species not stated: taken as human")
     return Samples(adata.n_obs, tissue, kinds, stated, age, age_problem, sex, sex_problem, tuple(notes))

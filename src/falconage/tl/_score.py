@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pandas as pd
 
 from falconage import _adata
 from falconage._errors import InputError
@@ -15,58 +11,25 @@ from falconage._keys import SCORES
 from falconage.array._blocks import describe
 from falconage.array._device import check_dtype, resolve
 from falconage.clocks._catalog import by_id
+from falconage.tl._arguments import Arguments, one_of, read_reference
 from falconage.tl._plan import make_plan, plan_table, read_request
-from falconage.tl._record import hash_array, hash_names
+from falconage.tl._record import hash_names
 from falconage.tl._run import run_plan
 from falconage.tl._samples import read_samples
 from falconage.tl._store import store_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    import pandas as pd
     from anndata import AnnData
 
-    from falconage.tl._plan import Plan, Request
+    from falconage.tl._plan import Plan
 
 __all__ = ["plan_clocks", "score_clocks"]
 
 _MISSING = ("catalogue", "raise", "nan")
 _ON_REFUSAL = ("raise", "warn")
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        msg = f"{name}={value!r} is not known; expected {' or '.join(map(repr, allowed))}."
-        raise InputError(msg)
-
-
-def _reference(reference: Mapping[str, float] | pd.Series | None) -> pd.Series | None:
-    """The user's own values for missing features, as a Series of fractions."""
-    if reference is None:
-        return None
-    if not isinstance(reference, Mapping | pd.Series):
-        msg = f"reference= is a {type(reference).__name__}; expected feature → beta, e.g. {{'cg00000029': 0.61}}."
-        raise InputError(msg)
-    series = pd.Series(reference)
-    try:
-        values = series.to_numpy(np.float64)
-    except (TypeError, ValueError) as error:
-        msg = "reference= holds values that are not numbers; expected feature → beta, e.g. {'cg00000029': 0.61}."
-        raise InputError(msg) from error
-    if series.index.has_duplicates or np.isinf(values).any():
-        msg = "reference= holds a feature twice, or an infinite value; expected one finite beta a feature."
-        raise InputError(msg)
-    if ((values < 0.0) | (values > 1.0)).any():
-        msg = (
-            f"reference= runs from {np.nanmin(values):.4g} to {np.nanmax(values):.4g}; expected methylation fractions "
-            "(beta) between 0 and 1. Divide percentages by 100."
-        )
-        raise InputError(msg)
-    return pd.Series(values, index=series.index.astype(object))
-
-
-def _as_dict(user: pd.Series | None) -> dict[str, float] | None:
-    return None if user is None else dict(zip(user.index, user.to_numpy().tolist(), strict=True))
 
 
 def score_clocks(
@@ -103,7 +66,7 @@ def score_clocks(
     ----------
     data
         n_obs × n_vars, methylation fractions (beta, 0 to 1); NaN = not measured. NumPy in C or F order, CSR or CSC,
-        any number type.
+        any number type. What a sparse matrix does not store is a measured 0: store missing values as NaN.
     clocks
         Names or aliases, wildcards (``"ying_*"``), groups (``"@age"``, ``"@mitotic"``) or ``"all"``. None = the core
         clocks that fit the species and the tissue; without a tissue, the multi-tissue and blood ones.
@@ -115,14 +78,17 @@ def score_clocks(
         Columns of ``obs``, read only where a clock needs them. Sex as words, or a boolean column ``female``; numbers
         need ``sex_map={0: "female", 1: "male"}``. Unknown gives NaN for that sample.
     species_key, species, tissue_key
-        Column of ``obs`` or one name for all samples; without either the samples are taken as human.
+        Column of ``obs`` or one name for all samples; without either ``obs["species"]`` where there is one. Species
+        not stated means human for human clocks; clocks of other species are refused.
     missing
         ``"catalogue"``: the policy of each clock. ``"raise"``: an error if anything is missing. ``"nan"``: NaN for
-        each score that lacks a feature.
+        each score that lacks a feature. Cells that an imputation filled do not count as missing here.
     min_coverage
-        Smallest measured share of a clock's features, by count and by absolute weight (0 to 1).
+        Smallest measured share of a clock's features, by count and by absolute weight (0 to 1). A higher floor that
+        the authors set stays in force.
     reference
-        Feature → beta that stands in before any other value where a feature is missing.
+        Feature → beta that stands in before any other value where a feature is missing. Means and divisions leave
+        missing features out instead.
     device, dtype
         ``"auto"`` or ``"cpu"``. Linear clocks are summed in float64 whatever ``dtype`` says.
     batch_size
@@ -179,27 +145,33 @@ def score_clocks(
     ['horvath2013', 'hannum']
     """
     adata = _adata.check_object(data, "score_clocks")
-    _one_of("missing", missing, _MISSING)
-    _one_of("on_refusal", on_refusal, _ON_REFUSAL)
-    request = read_request(clocks)
-    chosen, _ = resolve(device), check_dtype(dtype)
+    one_of("missing", missing, _MISSING)
+    one_of("on_refusal", on_refusal, _ON_REFUSAL)
     if batch_size is not None and (not isinstance(batch_size, Integral) or batch_size < 1):
         msg = f"batch_size={batch_size!r}; expected a positive number of rows, or None."
         raise InputError(msg)
-    if not isinstance(key_added, str) or not key_added or "/" in key_added:
-        msg = f"key_added={key_added!r}; expected a name without '/', e.g. key_added='clock_scores'."
-        raise InputError(msg)
+    _adata.check_key(adata, key_added, "scores")
+    arguments = Arguments(
+        request=read_request(clocks),
+        layer=layer,
+        use_raw=use_raw,
+        feature_key=feature_key,
+        modality=modality,
+        genome_build=genome_build,
+        age_key=age_key,
+        age_unit=age_unit,
+        sex_key=sex_key,
+        sex_map=sex_map,
+        species_key=species_key,
+        species=species,
+        tissue_key=tissue_key,
+        min_coverage=min_coverage,
+        reference=read_reference(reference),
+        on_refusal=on_refusal,
+    )
+    chosen, _ = resolve(device), check_dtype(dtype)
     adata = adata.copy() if copy else adata
-    user = _reference(reference)
-    plan, source = _plan(
-        adata,
-        request=request,
-        where={"layer": layer, "use_raw": use_raw, "feature_key": feature_key},
-        obs={"age_key": age_key, "age_unit": age_unit, "sex_key": sex_key, "sex_map": sex_map, "species": species,
-             "species_key": species_key, "genome_build": genome_build, "tissue_key": tissue_key},
-        rules={"modality": modality, "genome_build": genome_build, "min_coverage": min_coverage, "user": _as_dict(user),
-               "on_refusal": on_refusal},
-    )  # fmt: skip
+    plan, source = _plan(adata, arguments)
     imputed = _adata.imputed_cells(adata, source.x.shape)
     result = run_plan(
         plan,
@@ -210,42 +182,58 @@ def score_clocks(
         batch_size=batch_size or 0,
         progress=progress,
     )
-    params = {
-        "clocks": list(request.ids), "layer": layer or "", "use_raw": use_raw, "feature_key": feature_key or "",
-        "modality": plan.modality, "genome_build": genome_build or "", "age_key": age_key, "age_unit": age_unit,
-        "sex_key": sex_key, "species": species or "", "species_key": species_key or "", "tissue_key": tissue_key,
-        "sex_map": "" if sex_map is None else repr(dict(sex_map)), "missing": missing, "min_coverage": min_coverage,
-        "reference_sha256": "" if user is None else hash_array(user.to_numpy()) + ":" + hash_names(user.index),
-    }  # fmt: skip
-    described = {
-        "n_obs": adata.n_obs, "n_vars": int(source.x.shape[1]), "dtype": str(source.x.dtype),
-        "matrix": describe(source.x), "where": source.where, "layer": layer or "",
-        "obs_names_sha256": hash_names(adata.obs_names), "var_names_sha256": hash_names(source.names),
-        "imputed_cells": 0 if imputed is None else int(imputed.nnz),
-    }  # fmt: skip
+    params = {**arguments.record(), "modality": plan.modality, "missing": missing}
+    described = _describe(adata, source, layer, 0 if imputed is None else int(imputed.nnz))
     store_scores(
         adata, plan, result, chosen, params=params, described=described, key=key_added, to_obs=to_obs, stacklevel=2
     )
     return adata if copy else None
 
 
-def _plan(
-    adata: AnnData,
-    *,
-    request: Request,
-    where: Mapping[str, Any],
-    obs: Mapping[str, Any],
-    rules: Mapping[str, Any],
-) -> tuple[Plan, _adata.Source]:
-    min_coverage = rules["min_coverage"]
-    if not isinstance(min_coverage, int | float | np.number) or not 0.0 <= min_coverage <= 1.0:
-        msg = f"min_coverage={min_coverage!r}; expected a share between 0 and 1, e.g. min_coverage=0.8."
-        raise InputError(msg)
-    source = _adata.read_matrix(adata, **where)
-    needs_sex = any("female" in by_id()[i].covariates for i in request.ids)
-    samples = read_samples(adata, **obs, needs_sex=needs_sex)
-    raw = None if adata.raw is None or where["use_raw"] else adata.raw.var_names
-    return make_plan(source, adata.obs_names, samples, request, raw_names=raw, **rules), source
+def _plan(adata: AnnData, arguments: Arguments) -> tuple[Plan, _adata.Source]:
+    source = _adata.read_matrix(
+        adata, layer=arguments.layer, use_raw=arguments.use_raw, feature_key=arguments.feature_key
+    )
+    samples = read_samples(
+        adata,
+        age_key=arguments.age_key,
+        age_unit=arguments.age_unit,
+        sex_key=arguments.sex_key,
+        sex_map=arguments.sex_map,
+        species=arguments.species,
+        species_key=arguments.species_key,
+        genome_build=arguments.genome_build,
+        tissue_key=arguments.tissue_key,
+        needs_sex=any("female" in by_id()[i].covariates for i in arguments.request.ids),
+    )
+    plan = make_plan(
+        source,
+        adata.obs_names,
+        samples,
+        arguments.request,
+        modality=arguments.modality,
+        genome_build=arguments.genome_build,
+        min_coverage=arguments.min_coverage,
+        user=arguments.user,
+        on_refusal=arguments.on_refusal,
+        raw_names=None if adata.raw is None or arguments.use_raw else adata.raw.var_names,
+    )
+    return plan, source
+
+
+def _describe(adata: AnnData, source: _adata.Source, layer: str | None, n_imputed: int) -> dict[str, Any]:
+    """What was read, for the manifest."""
+    return {
+        "n_obs": adata.n_obs,
+        "n_vars": int(source.x.shape[1]),
+        "dtype": str(source.x.dtype),
+        "matrix": describe(source.x),
+        "where": source.where,
+        "layer": layer or "",
+        "obs_names_sha256": hash_names(adata.obs_names),
+        "var_names_sha256": hash_names(source.names),
+        "imputed_cells": n_imputed,
+    }
 
 
 def plan_clocks(
@@ -286,13 +274,22 @@ def plan_clocks(
     {'hannum': 'run', 'grimage2': 'refuse'}
     """
     adata = _adata.check_object(data, "plan_clocks")
-    plan, _ = _plan(
-        adata,
+    arguments = Arguments(
         request=read_request(clocks),
-        where={"layer": layer, "use_raw": use_raw, "feature_key": feature_key},
-        obs={"age_key": age_key, "age_unit": age_unit, "sex_key": sex_key, "sex_map": sex_map, "species": species,
-             "species_key": species_key, "genome_build": genome_build, "tissue_key": tissue_key},
-        rules={"modality": modality, "genome_build": genome_build, "min_coverage": min_coverage,
-               "user": _as_dict(_reference(reference)), "on_refusal": "show"},
-    )  # fmt: skip
-    return plan_table(plan)
+        layer=layer,
+        use_raw=use_raw,
+        feature_key=feature_key,
+        modality=modality,
+        genome_build=genome_build,
+        age_key=age_key,
+        age_unit=age_unit,
+        sex_key=sex_key,
+        sex_map=sex_map,
+        species_key=species_key,
+        species=species,
+        tissue_key=tissue_key,
+        min_coverage=min_coverage,
+        reference=read_reference(reference),
+        on_refusal="show",
+    )
+    return plan_table(_plan(adata, arguments)[0])

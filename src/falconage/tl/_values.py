@@ -23,16 +23,25 @@ _ENOUGH = 20
 
 
 def _cause(low: float, high: float, where: str, *, whole: bool) -> str:
-    target = "adata.X" if where in ("X", "raw") else f"adata.{where}"
+    target = "adata.X" if where == "raw" else f"adata.{where}"
+    first = "Type adata = adata.raw.to_adata(), then " if where == "raw" else "Type "
+    if low < -_SLACK and high <= 1.0 + _SLACK:
+        return (
+            "negative values in what else are fractions: missing values written as a negative number? "
+            f"{first}{target}[{target} < 0] = np.nan."
+        )
     if low < -_SLACK:
         return (
             "negative values: these look like M-values, and the clocks need methylation fractions (beta). "
-            f"Type {target} = 2**{target} / (1 + 2**{target})."
+            f"{first}{target} = 2**{target} / (1 + 2**{target})."
         )
     if high <= 100.0 + _SLACK and not (whole and high < 50):
-        return f"these look like percentages. Type {target} = {target} / 100."
+        return f"these look like percentages. {first}{target} = {target} / 100."
     if whole:
-        return "these look like counts; the clocks need methylation fractions (beta) between 0 and 1."
+        return (
+            "these look like counts; the clocks need methylation fractions (beta) between 0 and 1, for example "
+            f"{target} = adata.layers['methylated'] / adata.layers['coverage']."
+        )
     return "the clocks need methylation fractions (beta) between 0 and 1."
 
 

@@ -1,6 +1,6 @@
 """The fixed-order panel product on the CPU, compiled by numba.
 
-Samples are innermost: a block of 16 rows is turned so that each feature is one short contiguous run, and every
+Samples are innermost: a block of 8 rows is turned so that each feature is one short contiguous run, and every
 score is ``acc = acc + w * x`` over its terms in table order, multiply then add, one float64 accumulator. LLVM may
 not contract or reorder that without fastmath, so the bits depend on nothing but the sample's own values.
 """
@@ -12,14 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, prange
 
-BLOCK = 16
-"""Rows turned at once, a multiple of 8: 16 float64 are two cache lines, and 2,000 features of them fit L2."""
+from falconage.array._panel import M_CLIP, SHIFT, SQUARE
 
-M_CLIP = 1e-6
-"""Methylation is kept this far from 0 and 1 before the logit."""
-
-SQUARE, SHIFT, M_VALUE = 1, 2, 3
-
+BLOCK = 8
+"""Rows turned at once: 8 float64 are one cache line, and 4,000 features of them still fit half of a 512 KB L2."""
 
 _options: Any = {"cache": True, "nogil": True, "error_model": "numpy"}
 # Called from compiled code only: without the wrappers for Python, compilation takes half as long.
@@ -90,36 +86,8 @@ def _derived(buf, base, op, param, first, m):
 
 
 @_inner
-def _plain(buf, n_raw):
-    """Whether every value lies between 0 and 1 and no sample starts with 20 equal ones: nothing to look into."""
-    odd = 0
-    for u in range(n_raw):
-        v = buf[u]
-        for i in range(BLOCK):
-            odd |= not (v[i] >= 0.0 and v[i] <= 1.0)
-    if odd:
-        return False
-    for i in range(BLOCK):
-        u = 1
-        while u < min(n_raw, 20) and buf[u, i] == buf[0, i]:
-            u += 1
-        if u == min(n_raw, 20):
-            return False
-    return True
-
-
-@_inner
-def _row_facts(buf, n_raw, m, holes, low, high, seen):
-    """Which rows have a hole, and how many values each sample has and in which range.
-
-    Blocks of plain fractions are told by one look; their range is given as 0 to 1.
-    """
-    if m == BLOCK and _plain(buf, n_raw):
-        holes[:n_raw] = False
-        low[:] = 0.0
-        high[:] = 1.0
-        seen[:] = n_raw
-        return
+def _row_facts(buf, n_raw, holes, low, high, seen):
+    """Which rows have a hole, and how many values each sample has and in which range."""
     low[:] = np.inf
     high[:] = -np.inf
     seen[:] = 0
@@ -165,7 +133,7 @@ def _account(miss, p, t, v):
 
 @_inner
 def _one_score(buf, k, p, holes, fixed, fill, tmp, acc, miss):
-    """The whole rule for one score and one block: ``acc`` 16, ``miss`` 5 × 16."""
+    """The whole rule for one score and one block: ``acc`` 8, ``miss`` 5 × 8."""
     lo, hi = p.indptr[k], p.indptr[k + 1]
     for i in range(BLOCK):
         acc[i] = p.intercept[k]
@@ -197,72 +165,77 @@ def _one_score(buf, k, p, holes, fixed, fill, tmp, acc, miss):
 
 @_inner
 def _short_sum(buf, row, weight, lo, hi, intercept, acc):
-    """One score where nothing is missing: eight samples at a time stay in registers."""
-    for i in range(0, BLOCK, 8):
-        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = intercept
-        for t in range(lo, hi):
-            w = weight[t]
-            v = buf[row[t]]
-            a0 += w * v[i]
-            a1 += w * v[i + 1]
-            a2 += w * v[i + 2]
-            a3 += w * v[i + 3]
-            a4 += w * v[i + 4]
-            a5 += w * v[i + 5]
-            a6 += w * v[i + 6]
-            a7 += w * v[i + 7]
-        acc[i], acc[i + 1], acc[i + 2], acc[i + 3] = a0, a1, a2, a3
-        acc[i + 4], acc[i + 5], acc[i + 6], acc[i + 7] = a4, a5, a6, a7
+    """One score where nothing is missing: the eight samples stay in registers."""
+    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = intercept
+    for t in range(lo, hi):
+        w = weight[t]
+        v = buf[row[t]]
+        a0 += w * v[0]
+        a1 += w * v[1]
+        a2 += w * v[2]
+        a3 += w * v[3]
+        a4 += w * v[4]
+        a5 += w * v[5]
+        a6 += w * v[6]
+        a7 += w * v[7]
+    acc[0], acc[1], acc[2], acc[3], acc[4], acc[5], acc[6], acc[7] = a0, a1, a2, a3, a4, a5, a6, a7
 
 
 @_inner
-def _scores(buf, p, m, i0, static, found, work):
+def _is_full(p, k, holes):
+    """Whether no row of a score has a hole in this block."""
+    full = True
+    for t in range(p.indptr[k], p.indptr[k + 1]):
+        full &= p.row[t] >= p.fixed or not holes[p.row[t]]
+    return full
+
+
+@_inner
+def _scores(buf, p, m, i0, clean, static, found, work):
     """Every score of one block: the short loop where nothing is missing, the whole rule elsewhere."""
     for k in range(p.indptr.shape[0] - 1):
-        lo, hi = p.indptr[k], p.indptr[k + 1]
-        full = not p.weak_absent[k]
-        for t in range(lo, hi):
-            if p.row[t] < p.fixed and work.holes[p.row[t]]:
-                full = False
-                break
-        if full:
-            _short_sum(buf, p.row, p.weight, lo, hi, p.intercept[k], work.acc)
-            if static[0, k] == 0.0:
-                # nothing to account for: the zeros that are there need not be touched
-                for i in range(m):
-                    found.predictor[i0 + i, k] = work.acc[i]
-                continue
-            for j in range(5):
-                work.miss[j, :] = static[j, k]
+        if not p.weak_absent[k] and (clean or _is_full(p, k, work.holes)):
+            _short_sum(buf, p.row, p.weight, p.indptr[k], p.indptr[k + 1], p.intercept[k], work.acc)
+            for i in range(m):
+                found.predictor[i0 + i, k] = work.acc[i]
+                if static[0, k] > 0.0:  # else the zeros that are there need not be touched
+                    for j in range(5):
+                        found.missing[j, i0 + i, k] = static[j, k]
         else:
             _one_score(buf, k, p, work.holes, p.fixed, work.fill, work.tmp, work.acc, work.miss)
-        for i in range(m):
-            found.predictor[i0 + i, k] = work.acc[i]
-            for j in range(5):
-                found.missing[j, i0 + i, k] = work.miss[j, i]
+            for i in range(m):
+                found.predictor[i0 + i, k] = work.acc[i]
+                for j in range(5):
+                    found.missing[j, i0 + i, k] = work.miss[j, i]
 
 
 @_inner
-def _block(buf, p, m, i0, static, found, work):
-    """From gathered columns to scores, for one block of at most 16 rows."""
+def _block(buf, p, m, i0, chunk, clean, static, found, work):
+    """From gathered columns to scores, for one block of at most 8 rows.
+
+    ``clean``: nothing gathered is missing, and the range of each sample is known; nor can a derived row lack a value.
+    """
     n_raw, n_groups = p.n_raw, p.group_ptr.shape[0] - 1
-    for u in range(n_raw):
-        for i in range(m, BLOCK):
-            buf[u, i] = 0.0
+    if m < BLOCK:
+        buf[:n_raw, m:] = 0.0
     _replicates(buf, p.group_ptr, p.group_row, n_raw, BLOCK, work.tmp)
     _derived(buf, p.base, p.op, p.param, n_raw + n_groups, BLOCK)
-    _row_facts(buf, n_raw, m, work.holes, work.low, work.high, work.seen)
-    for u in range(n_raw, p.fixed):
-        work.holes[u] = False
-        for i in range(BLOCK):
-            if buf[u, i] != buf[u, i]:
-                work.holes[u] = True
-    for u in range(p.fixed):
-        if work.holes[u]:
-            found.holes[u] = True
+    if clean:
+        work.seen[:] = n_raw
+    else:
+        _row_facts(buf, n_raw, work.holes, work.low, work.high, work.seen)
+        for u in range(n_raw, p.fixed):
+            work.holes[u] = False
+            for i in range(BLOCK):
+                if buf[u, i] != buf[u, i]:
+                    work.holes[u] = True
+        for u in range(p.fixed):
+            if work.holes[u]:
+                for i in range(m):
+                    found.holes[chunk, u] += buf[u, i] != buf[u, i]
     for i in range(m):
         found.low[i0 + i], found.high[i0 + i], found.seen[i0 + i] = work.low[i], work.high[i], work.seen[i]
-    _scores(buf, p, m, i0, static, found, work)
+    _scores(buf, p, m, i0, clean, static, found, work)
 
 
 @_inner
@@ -273,7 +246,7 @@ def _buffers(p):
     for c in range(p.constant.shape[0]):
         buf[p.fixed + c] = p.constant[c]
     work = Work(
-        np.empty(n_rows, np.bool_),
+        np.zeros(n_rows, np.bool_),
         np.empty(BLOCK),
         np.empty(BLOCK),
         np.empty(BLOCK, np.int64),
@@ -286,18 +259,33 @@ def _buffers(p):
 
 
 @_inner
-def _turn(x, columns, i0, m, buf):
-    """Gather one block, eight rows at a time: as many streams as the prefetcher follows."""
-    whole = m - m % 8
-    for i in range(0, whole, 8):
-        r = i0 + i
+def _turn(x, columns, i0, m, buf, low, high):
+    """Gather one block; True if it is whole and without a hole, and then each sample's range is known too.
+
+    Four rows at a time: as many as the prefetcher follows and as their ranges stay in registers.
+    """
+    if m < BLOCK:
+        for i in range(m):
+            for u in range(columns.shape[0]):
+                buf[u, i] = x[i0 + i, columns[u]]
+        return False
+    bad = False
+    for i in range(0, BLOCK, 4):
+        p, q, r, s = x[i0 + i], x[i0 + i + 1], x[i0 + i + 2], x[i0 + i + 3]
+        low_a = low_b = low_c = low_d = np.inf
+        high_a = high_b = high_c = high_d = -np.inf
         for u in range(columns.shape[0]):
-            c = columns[u]
-            for j in range(8):
-                buf[u, i + j] = x[r + j, c]
-    for i in range(whole, m):
-        for u in range(columns.shape[0]):
-            buf[u, i] = x[i0 + i, columns[u]]
+            j = columns[u]
+            a, b, c, d = p[j], q[j], r[j], s[j]
+            buf[u, i], buf[u, i + 1], buf[u, i + 2], buf[u, i + 3] = a, b, c, d
+            bad |= (a != a) | (b != b) | (c != c) | (d != d)
+            low_a, high_a = (a if a < low_a else low_a), (a if a > high_a else high_a)
+            low_b, high_b = (b if b < low_b else low_b), (b if b > high_b else high_b)
+            low_c, high_c = (c if c < low_c else low_c), (c if c > high_c else high_c)
+            low_d, high_d = (d if d < low_d else low_d), (d if d > high_d else high_d)
+        low[i], low[i + 1], low[i + 2], low[i + 3] = low_a, low_b, low_c, low_d
+        high[i], high[i + 1], high[i + 2], high[i + 3] = high_a, high_b, high_c, high_d
+    return not bad
 
 
 @_inner
@@ -307,8 +295,8 @@ def _dense_chunk(x, columns, p, static, found, chunk, n_chunks):
     for b in range(chunk, (n + BLOCK - 1) // BLOCK, n_chunks):
         i0 = b * BLOCK
         m = min(BLOCK, n - i0)
-        _turn(x, columns, i0, m, buf)
-        _block(buf, p, m, i0, static, found, work)
+        clean = _turn(x, columns, i0, m, buf, work.low, work.high)
+        _block(buf, p, m, i0, chunk, clean, static, found, work)
 
 
 @_inner
@@ -325,7 +313,8 @@ def _csr_chunk(x, slots, p, static, found, chunk, n_chunks):
                 u = slots[indices[q]]
                 if u >= 0:
                     buf[u, i] += data[q]
-        _block(buf, p, m, i0, static, found, work)
+        clean = False
+        _block(buf, p, m, i0, chunk, clean, static, found, work)
 
 
 # Four plain functions: numba's cache does not tell a parallel from a serial compilation of the same one.
