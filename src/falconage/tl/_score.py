@@ -257,6 +257,13 @@ def plan_clocks(
 ) -> pd.DataFrame:
     """Show what :func:`score_clocks` would do with the same arguments, without computing a score.
 
+    Parameters
+    ----------
+    data
+        As in :func:`score_clocks`, like every other argument; no value of the matrix is read.
+    clocks
+        Names, wildcards or groups; None = the core clocks.
+
     Returns
     -------
     DataFrame, one row a clock asked for: ``decision`` (``"run"`` or ``"refuse"``), ``coverage`` (share of features in
