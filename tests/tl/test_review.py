@@ -32,12 +32,20 @@ def test_bound_is_infinite_where_a_choice_has_no_score(make, score):
     """bernabeu_cage has no value below 20; heavy CpGs that are missing could take the predictor there."""
     adata = make("bernabeu_cage", n=3)
     terms = fa.clocks.get("bernabeu_cage").terms[0]
-    y = (adata.to_df()[terms.features] ** np.where(terms.squared, 2, 1)).to_numpy() @ terms.weights + terms.intercept
-    heavy = pd.unique(terms.features[np.argsort(-np.abs(terms.weights))])[:60]
-    adata.X[0, [adata.var_names.get_loc(f) for f in heavy]] = np.nan
-    got = score(adata, "bernabeu_cage", min_coverage=0.1)
+    single = pd.Series(terms.features).map(pd.Series(terms.features).value_counts()).to_numpy() == 1
+    heavy = np.flatnonzero(single & ~terms.squared & (terms.weights > 0))
+    heavy = heavy[np.argsort(-terms.weights[heavy])][:30]
+    adata.X[:, [adata.var_names.get_loc(f) for f in terms.features[heavy]]] = 1.0
+    beta = adata.to_df()[terms.features].to_numpy()
+    y = (beta ** np.where(terms.squared, 2, 1)) @ terms.weights + terms.intercept
+    adata.X[0, [adata.var_names.get_loc(f) for f in terms.features[heavy]]] = np.nan
+    reference = dict.fromkeys(terms.features[heavy], 1.0)
+    got = score(adata, "bernabeu_cage", min_coverage=0.1, reference=reference)
     value = got.obsm["clock_scores"].iloc[0, 0]
-    assert np.isnan(value) or np.isinf(got.obsm[BOUND][0, 0]), (value, y)
+    assert value == pytest.approx(y[0])
+    assert value >= 20
+    assert value - terms.weights[heavy].sum() < 20
+    assert np.isinf(got.obsm[BOUND][0, 0])
 
 
 def test_column_female_of_numbers_is_not_told_the_reverse(make):
